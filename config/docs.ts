@@ -4,12 +4,12 @@
  */
 import type joi from 'joi';
 import { coreSchema } from './schema.js';
-import { variables, type Tree } from './sources.js';
+import { configVariables, type ConfigTree } from './sources.js';
 
-interface Described {
+interface DescribedSchema {
   type: string;
   flags?: { description?: string; default?: unknown; unit?: string };
-  keys?: Record<string, Described>;
+  keys?: Record<string, DescribedSchema>;
   metas?: { env?: string; secret?: boolean; envOnly?: boolean }[];
   allow?: unknown[];
 }
@@ -30,23 +30,23 @@ export function sectionsOf(
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function defaultsOf(schema: Described): Tree {
+function getDefaults(schema: DescribedSchema): ConfigTree {
   return Object.fromEntries(
     Object.entries(schema.keys ?? {}).map(([key, member]) => [
       key,
-      member.keys ? defaultsOf(member) : (member.flags?.default ?? null),
+      member.keys ? getDefaults(member) : (member.flags?.default ?? null),
     ]),
   );
 }
 
-export function defaults(plugins: readonly ConfigSection[]): Tree {
-  const whole = defaultsOf(coreSchema.describe() as Described);
-  for (const { id, schema } of plugins) whole[id] = defaultsOf(schema.describe() as Described);
+export function buildDefaults(plugins: readonly ConfigSection[]): ConfigTree {
+  const whole = getDefaults(coreSchema.describe() as DescribedSchema);
+  for (const { id, schema } of plugins) whole[id] = getDefaults(schema.describe() as DescribedSchema);
   return whole;
 }
 
 export function renderDefaults(plugins: readonly ConfigSection[]): string {
-  const text = JSON.stringify(defaults(plugins), null, 2);
+  const text = JSON.stringify(buildDefaults(plugins), null, 2);
   const flat = text.replace(/\[\n\s+([^[\]{}]+)\n\s+\]/g, (whole, members: string) => {
     const line = `[${members.replace(/\n\s+/g, ' ')}]`;
     return line.length <= 80 ? line : whole;
@@ -54,26 +54,26 @@ export function renderDefaults(plugins: readonly ConfigSection[]): string {
   return `${flat}\n`;
 }
 
-const variableOf = (path: string): string =>
-  [...variables].find(([, named]) => named === path)?.[0] ??
+const toVariableName = (path: string): string =>
+  [...configVariables].find(([, named]) => named === path)?.[0] ??
   (path.includes('.') ? `SVC_${path.toUpperCase().split('.').join('__')}` : '');
 
-function row(path: string, member: Described): string {
+function renderRow(path: string, member: DescribedSchema): string {
   const { description = '', default: value, unit } = member.flags ?? {};
   const text = [description, unit ? `Unit: ${unit}.` : ''].filter(Boolean).join(' ');
-  const variable = variableOf(path);
+  const variable = toVariableName(path);
   const shown = value === null || value === undefined ? 'not given' : `\`${JSON.stringify(value)}\``;
   return `| \`${path}\` | ${shown} | ${variable ? `\`${variable}\`` : 'a file only'} | ${text.replaceAll('|', '\\|')} |`;
 }
 
-function rows(schema: Described, at: string): string[] {
+function renderRows(schema: DescribedSchema, at: string): string[] {
   return Object.entries(schema.keys ?? {}).flatMap(([key, member]) => {
     const path = at === '' ? key : `${at}.${key}`;
-    return member.keys ? rows(member, path) : [row(path, member)];
+    return member.keys ? renderRows(member, path) : [renderRow(path, member)];
   });
 }
 
-const HEAD = `# Configuration
+const PAGE_HEADER = `# Configuration
 
 <!-- Made by scripts/configuration.mjs from config/schema.ts and the plugins' manifests. Do not edit. -->
 
@@ -91,14 +91,14 @@ and by \`aos doctor\`.
 An unknown or malformed key stops the start with exit code 1 and one line on stderr: the key, the problem, the source.
 `;
 
-const TABLE = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
+const TABLE_HEADER = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
 
 export function renderDocs(plugins: readonly ConfigSection[]): string {
-  const core = coreSchema.describe() as Described;
-  const parts = [HEAD, `\n## The service\n\n${TABLE}${rows(core, '').join('\n')}\n`];
+  const core = coreSchema.describe() as DescribedSchema;
+  const parts = [PAGE_HEADER, `\n## The service\n\n${TABLE_HEADER}${renderRows(core, '').join('\n')}\n`];
   for (const { id, title, schema } of plugins) {
-    const lines = rows(schema.describe() as Described, id);
-    if (lines.length > 0) parts.push(`\n## ${title} (\`${id}\`)\n\n${TABLE}${lines.join('\n')}\n`);
+    const lines = renderRows(schema.describe() as DescribedSchema, id);
+    if (lines.length > 0) parts.push(`\n## ${title} (\`${id}\`)\n\n${TABLE_HEADER}${lines.join('\n')}\n`);
   }
   parts.push('\n<!-- prettier-ignore-end -->\n');
   return parts.join('');

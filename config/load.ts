@@ -6,22 +6,22 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
-import { membersOf } from './members.js';
+import { getSchemaMembers } from './members.js';
 import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
 import {
   ConfigError,
   isTree,
-  misspeltIn,
-  unknownIn,
+  findMisspeltVariables,
+  findUnknownVariables,
   readSources,
   type ConfigSources,
-  type Misspelt,
-  type Tree,
+  type MisspeltVariable,
+  type ConfigTree,
 } from './sources.js';
 
 export { ConfigError } from './sources.js';
 
-export interface Core extends CoreConfig {
+export interface ResolvedConfig extends CoreConfig {
   data_dir: string;
   storage: {
     url: string;
@@ -35,13 +35,13 @@ export interface Core extends CoreConfig {
 }
 
 export interface Configuration {
-  core: Core;
+  core: ResolvedConfig;
   /**
    * Top-level sections other than the core's, unvalidated; a variable is text or the list that it
    * holds.
    */
   sections: Readonly<Record<string, unknown>>;
-  misspelt: readonly Misspelt[];
+  misspelt: readonly MisspeltVariable[];
   /** Names of `SVC_` variables that are settings of neither the service nor a companion. */
   unknown: readonly string[];
   /**
@@ -53,9 +53,9 @@ export interface Configuration {
    * Validates one plugin's section, with defaults, frozen.
    * @throws ConfigError
    */
-  section<T>(id: string, schema: joi.ObjectSchema<T>): T;
+  validateSection<T>(id: string, schema: joi.ObjectSchema<T>): T;
   /** @throws ConfigError when a section belongs to no plugin */
-  refuseUnknown(ids: Iterable<string>): void;
+  rejectUnknownSections(ids: Iterable<string>): void;
 }
 
 export interface LoadOptions {
@@ -64,7 +64,7 @@ export interface LoadOptions {
   cwd?: string;
 }
 
-export function packageRoot(from: string = fileURLToPath(import.meta.url)): string {
+export function findPackageRoot(from: string = fileURLToPath(import.meta.url)): string {
   let folder = dirname(from);
   while (!existsSync(`${folder}/package.json`)) {
     const above = dirname(folder);
@@ -74,15 +74,15 @@ export function packageRoot(from: string = fileURLToPath(import.meta.url)): stri
   return folder;
 }
 
-function freeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const member of Object.values(value)) freeze(member);
+    for (const member of Object.values(value)) deepFreeze(member);
   }
   return value;
 }
 
-function originOf(sources: ConfigSources, key: string): string {
+function getOrigin(sources: ConfigSources, key: string): string {
   for (let path = key; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('.')))) {
     const from = sources.origins.get(path);
     if (from !== undefined) return from;
@@ -91,24 +91,24 @@ function originOf(sources: ConfigSources, key: string): string {
 }
 
 /** joi's own messages quote the value, which may be a secret. */
-const messages = {
+const MESSAGES = {
   'any.custom': '{{#error.message}}',
   'object.unknown': 'is not a known key',
   'string.pattern.base': 'has the wrong form',
   'string.pattern.name': 'has the wrong form',
 };
 
-function fault(sources: ConfigSources, error: joi.ValidationError, at: string[]): ConfigError {
+function createConfigError(sources: ConfigSources, error: joi.ValidationError, at: string[]): ConfigError {
   const detail = error.details[0];
   const segments = [...at, ...(detail?.path ?? []).map(String)];
   const key = segments.join('.');
   const label = detail?.context?.label ?? '';
   let problem = detail?.message ?? error.message;
   for (const prefix of [`${label} `, 'value ']) if (problem.startsWith(prefix)) problem = problem.slice(prefix.length);
-  return new ConfigError(key, problem, originOf(sources, key));
+  return new ConfigError(key, problem, getOrigin(sources, key));
 }
 
-const looseJson = (text: string): unknown => {
+const parseLooseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -116,9 +116,9 @@ const looseJson = (text: string): unknown => {
   }
 };
 
-function readText(schema: joi.Schema, text: string): unknown {
+function parseText(schema: joi.Schema, text: string): unknown {
   if (schema.type === 'array' || schema.type === 'object') {
-    const value = looseJson(text);
+    const value = parseLooseJson(text);
     return typeof value === 'object' && value !== null ? value : text;
   }
   if (schema.type === 'string') return text;
@@ -128,7 +128,7 @@ function readText(schema: joi.Schema, text: string): unknown {
   return schema.validate(text).value as unknown;
 }
 
-function member(schema: joi.Schema, segments: readonly string[]): joi.Schema | null {
+function findMember(schema: joi.Schema, segments: readonly string[]): joi.Schema | null {
   try {
     return (schema as joi.ObjectSchema).extract([...segments]);
   } catch {
@@ -137,7 +137,7 @@ function member(schema: joi.Schema, segments: readonly string[]): joi.Schema | n
   }
 }
 
-function readTexts(sources: ConfigSources, tree: Tree, schema: joi.Schema, at: string[]): void {
+function parseTexts(sources: ConfigSources, tree: ConfigTree, schema: joi.Schema, at: string[]): void {
   const prefix = at.length === 0 ? '' : `${at.join('.')}.`;
   for (const path of sources.texts) {
     if (!path.startsWith(prefix)) continue;
@@ -148,37 +148,37 @@ function readTexts(sources: ConfigSources, tree: Tree, schema: joi.Schema, at: s
     if (!isTree(holder)) continue;
     const text = holder[last];
     if (typeof text !== 'string') continue;
-    const known = member(schema, [...segments, last]);
-    holder[last] = known ? readText(known, text) : looseJson(text);
+    const known = findMember(schema, [...segments, last]);
+    holder[last] = known ? parseText(known, text) : parseLooseJson(text);
   }
 }
 
-function validate<T>(sources: ConfigSources, tree: Tree, schema: joi.Schema<T>, at: string[]): T {
+function validate<T>(sources: ConfigSources, tree: ConfigTree, schema: joi.Schema<T>, at: string[]): T {
   const copy = structuredClone(tree);
-  readTexts(sources, copy, schema, at);
+  parseTexts(sources, copy, schema, at);
   const { value, error } = schema.validate(copy, {
     convert: false,
     errors: { wrap: { label: false } },
-    messages,
+    messages: MESSAGES,
   });
-  if (error) throw fault(sources, error, at);
-  return freeze(value);
+  if (error) throw createConfigError(sources, error, at);
+  return deepFreeze(value);
 }
 
 /** A joi section must be present for its members' defaults to apply. */
-function withSections(tree: Tree, schema: joi.Schema): Tree {
+function addSections(tree: ConfigTree, schema: joi.Schema): ConfigTree {
   const whole = { ...tree };
-  for (const [key, section] of membersOf(schema) ?? []) {
-    if (membersOf(section) === null) continue;
+  for (const [key, section] of getSchemaMembers(schema) ?? []) {
+    if (getSchemaMembers(section) === null) continue;
     const given = whole[key];
-    if (given === undefined) whole[key] = withSections({}, section);
-    else if (isTree(given)) whole[key] = withSections(given, section);
+    if (given === undefined) whole[key] = addSections({}, section);
+    else if (isTree(given)) whole[key] = addSections(given, section);
   }
   return whole;
 }
 
 /** Parses variables with a JSON list or object, which joi does not convert. */
-function withLists(sources: ConfigSources, sections: Tree): Tree {
+function parseLists(sources: ConfigSources, sections: ConfigTree): ConfigTree {
   const copy = structuredClone(sections);
   for (const path of sources.texts) {
     const segments = path.split('.');
@@ -186,13 +186,13 @@ function withLists(sources: ConfigSources, sections: Tree): Tree {
     let holder: unknown = copy;
     for (const key of segments) holder = isTree(holder) ? holder[key] : undefined;
     if (!isTree(holder) || typeof holder[last] !== 'string') continue;
-    const value = looseJson(holder[last]);
+    const value = parseLooseJson(holder[last]);
     if (typeof value === 'object' && value !== null) holder[last] = value;
   }
   return copy;
 }
 
-function derive(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): Core {
+function resolveConfig(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): ResolvedConfig {
   const { url, auto_migrate: asked, durability } = config.storage;
   const dataDir = resolve(cwd, config.data_dir);
   const engine = url === 'memory:' ? 'memory' : url.startsWith('sqlite:') ? 'sqlite' : 'mongodb';
@@ -218,28 +218,28 @@ function derive(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): Core {
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<Configuration> {
   const env = options.env ?? process.env;
-  const sources = await readSources(options.root ?? packageRoot(), env);
-  const core: Tree = {};
-  const sections: Tree = {};
+  const sources = await readSources(options.root ?? findPackageRoot(), env);
+  const core: ConfigTree = {};
+  const sections: ConfigTree = {};
   for (const [key, value] of Object.entries(sources.tree)) (coreKeys.has(key) ? core : sections)[key] = value;
 
-  const checked = validate<CoreConfig>(sources, withSections(core, coreSchema), coreSchema, []);
+  const checked = validate<CoreConfig>(sources, addSections(core, coreSchema), coreSchema, []);
   return Object.freeze({
-    core: freeze(derive(checked, env, options.cwd ?? process.cwd())),
-    sections: freeze(withLists(sources, sections)),
-    misspelt: misspeltIn(env),
-    unknown: unknownIn(env),
-    origin: (key: string) => originOf(sources, key),
-    section: <T>(id: string, schema: joi.ObjectSchema<T>): T => {
+    core: deepFreeze(resolveConfig(checked, env, options.cwd ?? process.cwd())),
+    sections: deepFreeze(parseLists(sources, sections)),
+    misspelt: findMisspeltVariables(env),
+    unknown: findUnknownVariables(env),
+    origin: (key: string) => getOrigin(sources, key),
+    validateSection: <T>(id: string, schema: joi.ObjectSchema<T>): T => {
       const given = sections[id] ?? {};
-      if (!isTree(given)) throw new ConfigError(id, 'must be an object', originOf(sources, id));
-      return validate<T>(sources, withSections(given, schema), schema, [id]);
+      if (!isTree(given)) throw new ConfigError(id, 'must be an object', getOrigin(sources, id));
+      return validate<T>(sources, addSections(given, schema), schema, [id]);
     },
-    refuseUnknown: (ids: Iterable<string>): void => {
+    rejectUnknownSections: (ids: Iterable<string>): void => {
       const known = new Set(ids);
       const unknown = Object.keys(sections).find((key) => !known.has(key));
       if (unknown === undefined) return;
-      throw new ConfigError(unknown, 'is not a known key', originOf(sources, unknown));
+      throw new ConfigError(unknown, 'is not a known key', getOrigin(sources, unknown));
     },
   });
 }

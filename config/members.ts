@@ -4,10 +4,10 @@
  */
 import type joi from 'joi';
 
-export function membersOf({ type, $_terms: terms }: joi.Schema): ReadonlyMap<string, joi.Schema> | null {
+export function getSchemaMembers({ type, $_terms: terms }: joi.Schema): ReadonlyMap<string, joi.Schema> | null {
   const keys = (type === 'object' ? terms['keys'] : null) as readonly { key: string; schema: joi.Schema }[] | null;
   return keys && new Map(keys.map(({ key, schema }) => [key, schema]));
 }
 
-export const metasOf = ({ $_terms: terms }: joi.Schema): readonly { env?: string }[] =>
+export const getSchemaMetas = ({ $_terms: terms }: joi.Schema): readonly { env?: string }[] =>
   (terms['metas'] ?? []) as readonly { env?: string }[];

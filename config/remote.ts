@@ -9,19 +9,19 @@ export interface RemoteEnv {
   proxies: Readonly<Record<string, string | undefined>>;
 }
 
-const textFrom = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value);
+const toText = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value);
 
 export function readRemoteEnv(env: NodeJS.ProcessEnv = process.env): RemoteEnv {
   const { SVC_URL, SVC_TOKEN, SVC_TOKEN_FILE, APPDATA, XDG_CONFIG_HOME, HOME } = env;
-  const home = textFrom(HOME) ?? homedir();
+  const home = toText(HOME) ?? homedir();
   return {
-    url: textFrom(SVC_URL),
-    token: textFrom(SVC_TOKEN),
-    tokenFile: textFrom(SVC_TOKEN_FILE),
+    url: toText(SVC_URL),
+    token: toText(SVC_TOKEN),
+    tokenFile: toText(SVC_TOKEN_FILE),
     settingsFolder:
       process.platform === 'win32'
-        ? (textFrom(APPDATA) ?? join(home, 'AppData', 'Roaming'))
-        : (textFrom(XDG_CONFIG_HOME) ?? join(home, '.config')),
+        ? (toText(APPDATA) ?? join(home, 'AppData', 'Roaming'))
+        : (toText(XDG_CONFIG_HOME) ?? join(home, '.config')),
     proxies: env,
   };
 }

@@ -5,8 +5,8 @@
  */
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http/limits.js';
-import { membersOf } from './members.js';
-import { baseUrl, dataKey, licenseKey, storageUrl, timezone } from './values.js';
+import { getSchemaMembers } from './members.js';
+import { validateBaseUrl, validateDataKey, validateLicenseKey, validateStorageUrl, validateTimezone } from './values.js';
 
 export interface LimitsConfig extends HttpLimits {
   package_bytes: number;
@@ -44,12 +44,12 @@ export interface CoreConfig {
 }
 
 /** Declares a named environment variable, in addition to `SVC_<SECTION>__<KEY>`. */
-const named = <S extends joi.Schema>(variable: string, schema: S): S => schema.meta({ env: variable }) as S;
-const secret = <S extends joi.Schema>(schema: S): S => schema.meta({ secret: true }) as S;
+const withVariable = <S extends joi.Schema>(variable: string, schema: S): S => schema.meta({ env: variable }) as S;
+const markSecret = <S extends joi.Schema>(schema: S): S => schema.meta({ secret: true }) as S;
 
-const bytes = (amount: number, text: string): joi.NumberSchema =>
+const createBytesSchema = (amount: number, text: string): joi.NumberSchema =>
   joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER).unit('bytes').default(amount).description(text);
-const perMinute = (amount: number, text: string): joi.NumberSchema =>
+const createRateSchema = (amount: number, text: string): joi.NumberSchema =>
   joi
     .number()
     .integer()
@@ -59,14 +59,14 @@ const perMinute = (amount: number, text: string): joi.NumberSchema =>
     .default(amount)
     .description(`${text} 0: no limit.`);
 
-const server = joi.object({
-  host: named('SVC_HOST', joi.string().hostname())
+const serverSchema = joi.object({
+  host: withVariable('SVC_HOST', joi.string().hostname())
     .default('127.0.0.1')
     .description('Address to listen on. `0.0.0.0` or `::` listens on every interface.'),
-  port: named('SVC_PORT', joi.number().integer().min(0).max(65535))
+  port: withVariable('SVC_PORT', joi.number().integer().min(0).max(65535))
     .default(8080)
     .description('TCP port to listen on. 0 picks a free one; `server.json` in the data directory tells which.'),
-  base_url: named('SVC_BASE_URL', joi.string().custom(baseUrl).allow(null))
+  base_url: withVariable('SVC_BASE_URL', joi.string().custom(validateBaseUrl).allow(null))
     .default(null)
     .description('URL under which users and programs reach the service. Not given: the listen address.'),
   trusted_proxies: joi
@@ -76,8 +76,8 @@ const server = joi.object({
     .description('Addresses or networks (CIDR) of proxies whose `X-Forwarded-For` is believed.'),
 });
 
-const storage = joi.object({
-  url: named('SVC_STORAGE_URL', secret(joi.string().custom(storageUrl)))
+const storageSchema = joi.object({
+  url: withVariable('SVC_STORAGE_URL', markSecret(joi.string().custom(validateStorageUrl)))
     .default('sqlite:aos.db')
     .description(
       '`sqlite:<path>` (embedded; a relative path lies in the data directory), `mongodb://…`, `mongodb+srv://…`, or `memory:` (tests).',
@@ -98,32 +98,32 @@ const storage = joi.object({
     ),
 });
 
-const security = joi.object({
-  shared_key: named('SVC_SHARED_KEY', secret(joi.string().allow('')))
+const securitySchema = joi.object({
+  shared_key: withVariable('SVC_SHARED_KEY', markSecret(joi.string().allow('')))
     .default('')
     .description(
       'Bearer value for server-to-server calls (evaluate, migrate, license deactivation). Empty: none matches.',
     ),
-  webhook_key: named('SVC_WEBHOOK_KEY', secret(joi.string().allow('')))
+  webhook_key: withVariable('SVC_WEBHOOK_KEY', markSecret(joi.string().allow('')))
     .default('')
     .description('Signs webhooks that have no secret of their own. Empty: such webhooks cannot be enabled.'),
-  license_key: named('SVC_LICENSE_KEY', secret(joi.string().allow(null).custom(licenseKey)))
+  license_key: withVariable('SVC_LICENSE_KEY', markSecret(joi.string().allow(null).custom(validateLicenseKey)))
     .default(null)
     .description(
       'Signs license answers and `.lic` files: a PEM private key (Ed25519 or RSA), or 32 or more characters that seed one. Not given: created in the data directory; required with MongoDB.',
     ),
-  data_key: secret(joi.string().allow(null).custom(dataKey))
+  data_key: markSecret(joi.string().allow(null).custom(validateDataKey))
     .default(null)
     .description(
       'Encrypts secrets at rest (TOTP, webhook secrets); 32 or more characters. Not given: created in the data directory; required with MongoDB.',
     ),
 });
 
-const limits = joi.object({
-  json_bytes: bytes(1_048_576, 'Size of a JSON body; for the errors intake, on the wire.'),
-  inflated_bytes: bytes(8_388_608, 'Size of a compressed intake body once inflated.'),
-  package_bytes: bytes(2_147_483_648, 'Size of a release package.'),
-  intake_per_minute: perMinute(
+const limitsSchema = joi.object({
+  json_bytes: createBytesSchema(1_048_576, 'Size of a JSON body; for the errors intake, on the wire.'),
+  inflated_bytes: createBytesSchema(8_388_608, 'Size of a compressed intake body once inflated.'),
+  package_bytes: createBytesSchema(2_147_483_648, 'Size of a release package.'),
+  intake_per_minute: createRateSchema(
     1200,
     'Error reports and heartbeats per token; each element of an array counts. Sessions, feedback and check-ins of SDKs have as many beside.',
   ),
@@ -134,10 +134,10 @@ const limits = joi.object({
     .max(1_000_000_000)
     .default(300)
     .description('How many of them may come at once.'),
-  api_per_minute: perMinute(600, 'Every other call, per token.'),
-  bulk_per_minute: perMinute(30, 'Bulk calls, per token.'),
-  auth_failures_per_minute: perMinute(20, 'Refused credentials (401), per address.'),
-  public_per_minute: perMinute(
+  api_per_minute: createRateSchema(600, 'Every other call, per token.'),
+  bulk_per_minute: createRateSchema(30, 'Bulk calls, per token.'),
+  auth_failures_per_minute: createRateSchema(20, 'Refused credentials (401), per address.'),
+  public_per_minute: createRateSchema(
     600,
     'Open questions per address: update checks, license validations, the release store, log-ins and the rest have a bucket of this size each.',
   ),
@@ -160,10 +160,10 @@ const limits = joi.object({
     .description('Monitors that the heartbeats of one token may create. 0: no limit.'),
 });
 
-const masked = (what: string): joi.BooleanSchema =>
+const createMaskSchema = (what: string): joi.BooleanSchema =>
   joi.boolean().default(true).description(`Grouping makes no difference between ${what}.`);
 
-const grouping = joi.object({
+const groupingSchema = joi.object({
   flood_items: joi
     .number()
     .integer()
@@ -173,53 +173,53 @@ const grouping = joi.object({
     .description(
       'New items of one project, type, class and origin within an hour from which messages that differ only in words with digits count as one. 0: never.',
     ),
-  mask_emails: masked('e-mail addresses'),
-  mask_ip_addresses: masked('IPv4 and IPv6 addresses, with their port'),
-  mask_mac_addresses: masked('MAC addresses'),
-  mask_numbers: masked('bare numbers of 6 or more digits'),
-  mask_short_numbers: masked(
+  mask_emails: createMaskSchema('e-mail addresses'),
+  mask_ip_addresses: createMaskSchema('IPv4 and IPv6 addresses, with their port'),
+  mask_mac_addresses: createMaskSchema('MAC addresses'),
+  mask_numbers: createMaskSchema('bare numbers of 6 or more digits'),
+  mask_short_numbers: createMaskSchema(
     'bare numbers of 4 and 5 digits that follow no word for a code or a port, while `grouping.mask_numbers` is on',
   ),
-  mask_measures: masked('numbers with a unit of time, size or share (`1673 ms`, `12 MiB`, `93%`)'),
-  mask_path_numbers: masked('numbers that are a segment of a path or URL (`/orders/4711`)'),
-  mask_process_ids: masked(
+  mask_measures: createMaskSchema('numbers with a unit of time, size or share (`1673 ms`, `12 MiB`, `93%`)'),
+  mask_path_numbers: createMaskSchema('numbers that are a segment of a path or URL (`/orders/4711`)'),
+  mask_process_ids: createMaskSchema(
     'ids of processes and threads (`pid 4711`, `thread-12`, `[4711]` at the beginning of a line)',
   ),
-  mask_long_words: masked('words of 16 or more characters that mix letters with 4 or more digits'),
-  mask_prefixed_ids: masked('ids with a prefix (`pi_3Pph39e`)'),
+  mask_long_words: createMaskSchema('words of 16 or more characters that mix letters with 4 or more digits'),
+  mask_prefixed_ids: createMaskSchema('ids with a prefix (`pi_3Pph39e`)'),
 });
 
 export const coreSchema = joi.object({
-  server: server.description('The listening side.'),
-  data_dir: named('SVC_DATA_DIR', joi.string())
+  server: serverSchema.description('The listening side.'),
+  data_dir: withVariable('SVC_DATA_DIR', joi.string())
     .default('data')
     .description(
       'Directory of everything that the service writes: store, keys, releases. Relative to the working directory.',
     ),
-  storage: storage.description('Where documents are kept.'),
+  storage: storageSchema.description('Where documents are kept.'),
   app: joi
     .object({
       debug: joi.boolean().default(false).description('Show exception texts in answers. Never in production.'),
       timezone: joi
         .string()
-        .custom(timezone)
+        .custom(validateTimezone)
         .default('UTC')
         .description('IANA time zone in which pages show times. Everything is stored in UTC.'),
     })
     .description('The application.'),
-  security: security.description('Keys. Each may also come from a file: `SVC_SHARED_KEY_FILE` and so on.'),
-  release_private_key: named('SVC_RELEASE_PRIVATE_KEY', joi.string().allow('', null))
+  security: securitySchema.description('Keys. Each may also come from a file: `SVC_SHARED_KEY_FILE` and so on.'),
+  release_private_key: withVariable('SVC_RELEASE_PRIVATE_KEY', joi.string().allow('', null))
     .default(null)
     .description(
       'Path of the RSA private key (PEM, at least 2,048 bits) that signs releases. Empty: releases are unsigned. Not given: created in the data directory; required with MongoDB.',
     ),
-  grouping: grouping.description(
+  grouping: groupingSchema.description(
     'Which reports are one error (docs/grouping.md). A change holds for reports from then on.',
   ),
-  limits: limits.description('Sizes and rates.'),
+  limits: limitsSchema.description('Sizes and rates.'),
   log: joi
     .object({
-      level: named('SVC_LOG_LEVEL', joi.string().valid('debug', 'info', 'warn', 'error', 'silent'))
+      level: withVariable('SVC_LOG_LEVEL', joi.string().valid('debug', 'info', 'warn', 'error', 'silent'))
         .default('info')
         .description('The least severe lines that are written.'),
       slow_ms: joi
@@ -232,10 +232,10 @@ export const coreSchema = joi.object({
         .description('A request that takes longer is written as a warning, at any level.'),
     })
     .description('The log on standard output.'),
-  plugins: named('SVC_PLUGINS', joi.array().items(joi.string()))
+  plugins: withVariable('SVC_PLUGINS', joi.array().items(joi.string()))
     .default([])
     .description('Further plugins: names of packages, folders with a package.json, or module files.'),
-  plugins_off: named('SVC_PLUGINS_OFF', joi.array().items(joi.string()))
+  plugins_off: withVariable('SVC_PLUGINS_OFF', joi.array().items(joi.string()))
     .default([])
     .description(
       'Ids of plugins that do not run, built-in ones too, and with them whatever needs them. Their data stay. Critical ones are refused.',
@@ -246,9 +246,9 @@ export const coreSchema = joi.object({
  * Variables of contract 00 that belong to a plugin's section. The first administrator comes only
  * from the environment, so that no password is stored in a file.
  */
-export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
+export const FIRST_ADMIN_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['SVC_ADMIN_USER', 'access.admin_user'],
   ['SVC_ADMIN_PASSWORD', 'access.admin_password'],
 ]);
 
-export const coreKeys: ReadonlySet<string> = new Set(membersOf(coreSchema)?.keys());
+export const coreKeys: ReadonlySet<string> = new Set(getSchemaMembers(coreSchema)?.keys());

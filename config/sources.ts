@@ -3,9 +3,9 @@
  * them. `origins` records the source of each value for error messages.
  */
 import type joi from 'joi';
-import { readNamed, UntrustedFile } from '../lib/files/trusted-file.js';
-import { membersOf, metasOf } from './members.js';
-import { coreSchema, FIRST_ADMIN } from './schema.js';
+import { readConfiguredFile, UntrustedFile } from '../lib/files/trusted-file.js';
+import { getSchemaMembers, getSchemaMetas } from './members.js';
+import { coreSchema, FIRST_ADMIN_VARIABLES } from './schema.js';
 
 /** Invalid configuration. `message` is one line: the key, the problem and the source. */
 export class ConfigError extends Error {
@@ -19,25 +19,25 @@ export class ConfigError extends Error {
   }
 }
 
-export type Tree = { [key: string]: unknown };
+export type ConfigTree = { [key: string]: unknown };
 
 export interface ConfigSources {
-  tree: Tree;
+  tree: ConfigTree;
   origins: Map<string, string>;
   texts: Set<string>;
 }
 
-export const isTree = (value: unknown): value is Tree =>
+export const isTree = (value: unknown): value is ConfigTree =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-const forget = (paths: { keys(): Iterable<string>; delete(path: string): boolean }, path: string): void => {
+const deletePaths = (paths: { keys(): Iterable<string>; delete(path: string): boolean }, path: string): void => {
   for (const known of paths.keys()) if (known === path || known.startsWith(`${path}.`)) paths.delete(known);
 };
 
 /** Merges `over` into `sources`: objects member by member, other values as a whole. */
-function lay(sources: ConfigSources, over: Tree, from: string, at: string[] = []): void {
+function mergeTree(sources: ConfigSources, over: ConfigTree, from: string, at: string[] = []): void {
   let target = sources.tree;
-  for (const key of at) target = target[key] as Tree;
+  for (const key of at) target = target[key] as ConfigTree;
   for (const [key, value] of Object.entries(over)) {
     const path = [...at, key].join('.');
     if (['__proto__', 'constructor', 'prototype'].includes(key))
@@ -45,23 +45,23 @@ function lay(sources: ConfigSources, over: Tree, from: string, at: string[] = []
     if (isTree(value)) {
       if (!isTree(target[key])) {
         target[key] = {};
-        forget(sources.texts, path);
+        deletePaths(sources.texts, path);
         sources.origins.set(path, from);
       }
-      lay(sources, value, from, [...at, key]);
+      mergeTree(sources, value, from, [...at, key]);
     } else {
-      forget(sources.origins, path);
-      forget(sources.texts, path);
+      deletePaths(sources.origins, path);
+      deletePaths(sources.texts, path);
       target[key] = value;
       sources.origins.set(path, from);
     }
   }
 }
 
-async function readJson(path: string, optional: boolean, label: string): Promise<Tree | null> {
+async function readJson(path: string, optional: boolean, label: string): Promise<ConfigTree | null> {
   let text: string;
   try {
-    text = await readNamed(path);
+    text = await readConfiguredFile(path);
   } catch (error) {
     if (error instanceof UntrustedFile) throw new ConfigError(label, error.problem, path);
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -80,15 +80,15 @@ async function readJson(path: string, optional: boolean, label: string): Promise
   return value;
 }
 
-const named = new Map<string, string>(FIRST_ADMIN);
-export const variables: ReadonlyMap<string, string> = named;
+const variablePaths = new Map<string, string>(FIRST_ADMIN_VARIABLES);
+export const configVariables: ReadonlyMap<string, string> = variablePaths;
 const corePaths = new Set<string>();
 
 (function collect(schema: joi.Schema, at: string[]): void {
-  for (const [key, member] of membersOf(schema) ?? []) {
+  for (const [key, member] of getSchemaMembers(schema) ?? []) {
     const path = [...at, key];
     corePaths.add(path.join('.'));
-    for (const { env } of metasOf(member)) if (env !== undefined) named.set(env, path.join('.'));
+    for (const { env } of getSchemaMetas(member)) if (env !== undefined) variablePaths.set(env, path.join('.'));
     collect(member, path);
   }
 })(coreSchema, []);
@@ -97,11 +97,11 @@ const corePaths = new Set<string>();
  * Resolves the path that a variable sets, and whether its value is a file name; null for other
  * variables.
  */
-export function pathOf(name: string): { path: string; file: boolean } | null {
-  const own = variables.get(name);
+export function resolveVariable(name: string): { path: string; file: boolean } | null {
+  const own = configVariables.get(name);
   if (own !== undefined) return { path: own, file: false };
   const base = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : null;
-  const ownFile = base === null ? undefined : variables.get(base);
+  const ownFile = base === null ? undefined : configVariables.get(base);
   if (ownFile !== undefined) return { path: ownFile, file: true };
   const rest = /^SVC_(.*)$/.exec(name)?.[1];
   if (rest === undefined || !rest.includes('__')) return null;
@@ -112,13 +112,13 @@ export function pathOf(name: string): { path: string; file: boolean } | null {
   return { path: file ? withoutFile : path, file };
 }
 
-export interface Misspelt {
+export interface MisspeltVariable {
   name: string;
   meant: string;
 }
 
 /** Core keys by their variable name with a single underscore: `SVC_SERVER_PORT`. */
-const oneUnderscore: ReadonlyMap<string, string> = new Map(
+const singleUnderscoreNames: ReadonlyMap<string, string> = new Map(
   [...corePaths]
     .filter((path) => path.includes('.'))
     .map((path) => {
@@ -131,40 +131,40 @@ const oneUnderscore: ReadonlyMap<string, string> = new Map(
  * Finds variables that resemble a setting. All other `SVC_` variables belong to the companions
  * (contract 00, configuration).
  */
-export function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
+export function findMisspeltVariables(env: NodeJS.ProcessEnv): MisspeltVariable[] {
   return Object.keys(env).flatMap((name) => {
-    const meant = oneUnderscore.get(name.toUpperCase());
-    return meant === undefined || pathOf(name) !== null ? [] : [{ name, meant }];
+    const meant = singleUnderscoreNames.get(name.toUpperCase());
+    return meant === undefined || resolveVariable(name) !== null ? [] : [{ name, meant }];
   });
 }
 
 /** Variables of the companions (clients/), which the service ignores. */
-const COMPANIONS =
+const COMPANION_PATTERN =
   /^SVC_(URL|TOKEN|TOKEN_FILE|USERNAME|PASSWORD|PASSWORD_FILE|PROJECT|PRODUCT|PRODUCT_KEY|PRODUCT_KEY_FILE|JSON|YES|WAIT_SECONDS|SERVER|SCHEDULE|RESTART|REQUIRE_SIGNED|PLATFORM|PIN|MONITOR_NAME|MACHINE_ID|DIR|CHANNEL|CA_FILE|ALLOW_HTTP|SET_\w+|TEST_\w+)$/;
 
 /** Finds variables that set nothing here or in a companion, except misspelt ones. */
-export function unknownIn(env: NodeJS.ProcessEnv): string[] {
-  const misspelt = new Set(misspeltIn(env).map(({ name }) => name));
+export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
+  const misspelt = new Set(findMisspeltVariables(env).map(({ name }) => name));
   return Object.keys(env)
     .filter((name) => /^SVC_/i.test(name) && name !== 'SVC_CONFIG' && !misspelt.has(name))
-    .filter((name) => pathOf(name) === null && !COMPANIONS.test(name))
+    .filter((name) => resolveVariable(name) === null && !COMPANION_PATTERN.test(name))
     .toSorted();
 }
 
-const setBy = new Map<string, string>();
+const optionByVariable = new Map<string, string>();
 
 /** Sets a variable from a command-line option, overriding other variables of the same key. */
 export function applyOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
-  const path = pathOf(name)?.path;
-  for (const other of Object.keys(env)) if (path !== undefined && pathOf(other)?.path === path) delete env[other];
+  const path = resolveVariable(name)?.path;
+  for (const other of Object.keys(env)) if (path !== undefined && resolveVariable(other)?.path === path) delete env[other];
   env[name] = value;
-  setBy.set(name, option);
+  optionByVariable.set(name, option);
 }
 
 async function readVariable(name: string, value: string, file: boolean): Promise<string> {
   if (!file) return value;
   try {
-    return (await readNamed(value)).replace(/\r?\n$/, '');
+    return (await readConfiguredFile(value)).replace(/\r?\n$/, '');
   } catch (error) {
     if (error instanceof UntrustedFile) throw new ConfigError(name, `names a file that ${error.problem}`, value);
     throw new ConfigError(
@@ -179,13 +179,13 @@ async function readVariable(name: string, value: string, file: boolean): Promise
  * Merges the environment's variables over the files.
  * @throws ConfigError when two of them set the same key
  */
-async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
+async function mergeVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
   const setters = new Map<string, string>();
   for (const name of Object.keys(env).toSorted()) {
     const text = env[name];
-    const target = text === undefined ? null : pathOf(name);
+    const target = text === undefined ? null : resolveVariable(name);
     if (text === undefined || target === null) continue;
-    const from = setBy.get(name) ?? `environment variable ${name}`;
+    const from = optionByVariable.get(name) ?? `environment variable ${name}`;
     const segments = target.path.split('.');
     if (segments.includes('')) throw new ConfigError(name, 'names no key', from);
     const other = setters.get(target.path);
@@ -193,7 +193,7 @@ async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Pro
       throw new ConfigError(target.path, `is set twice, by ${other} and ${name}`, 'the environment');
     setters.set(target.path, name);
     const value = await readVariable(name, text, target.file);
-    lay(sources, segments.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree, from);
+    mergeTree(sources, segments.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as ConfigTree, from);
     sources.texts.add(target.path);
   }
 }
@@ -213,15 +213,15 @@ export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise
   for (const [path, optional, label] of files) {
     const tree = await readJson(path, optional, label);
     if (tree === null) continue;
-    if (label !== 'config/default.json') refuseEnvOnly(tree, path);
-    lay(sources, tree, label === 'SVC_CONFIG' ? path : label);
+    if (label !== 'config/default.json') rejectEnvOnlyKeys(tree, path);
+    mergeTree(sources, tree, label === 'SVC_CONFIG' ? path : label);
   }
-  await layVariables(sources, env);
+  await mergeVariables(sources, env);
   return sources;
 }
 
-function refuseEnvOnly(tree: Tree, from: string): void {
-  for (const [variable, key] of FIRST_ADMIN) {
+function rejectEnvOnlyKeys(tree: ConfigTree, from: string): void {
+  for (const [variable, key] of FIRST_ADMIN_VARIABLES) {
     const [section = '', name = ''] = key.split('.');
     const given = tree[section];
     if (isTree(given) && Object.hasOwn(given, name)) {

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-export function timezone(value: string): string {
+export function validateTimezone(value: string): string {
   if (value === 'UTC') return value;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).format(0) === '' ? '' : value;
@@ -9,7 +9,7 @@ export function timezone(value: string): string {
   }
 }
 
-export function baseUrl(value: string): string {
+export function validateBaseUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
   if (url.username || url.password || url.search || url.hash) {
@@ -18,7 +18,7 @@ export function baseUrl(value: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-export function storageUrl(value: string): string {
+export function validateStorageUrl(value: string): string {
   if (value === 'memory:' || /^sqlite:./.test(value) || /^mongodb(\+srv)?:\/\/./.test(value)) return value;
   throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
 }
@@ -27,7 +27,7 @@ export function storageUrl(value: string): string {
  * Validates a PEM private key (Ed25519 or RSA), or a seed of at least 32 characters (contract 50,
  * license files).
  */
-export function licenseKey(value: string): string {
+export function validateLicenseKey(value: string): string {
   if (!value.includes('-----BEGIN')) {
     if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');
     return value;
@@ -45,7 +45,7 @@ export function licenseKey(value: string): string {
   return value;
 }
 
-export function dataKey(value: string): string {
+export function validateDataKey(value: string): string {
   if (value.length < 32) throw new Error('must be at least 32 characters long');
   return value;
 }

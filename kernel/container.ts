@@ -4,9 +4,9 @@
  */
 import 'reflect-metadata';
 import { container, Lifecycle, type DependencyContainer, type InjectionToken } from 'tsyringe';
-import { injectionToken, type Class, type Key } from './inject.js';
+import { toInjectionToken, type Class, type Key } from './inject.js';
 
-const KEYS = 'injectionTokens';
+const INJECTION_METADATA_KEY = 'injectionTokens';
 
 type Constructor = Extract<InjectionToken<unknown>, abstract new (...args: never[]) => unknown>;
 
@@ -15,7 +15,7 @@ export type Instances<R extends Readonly<Record<string, Class<unknown>>>> = {
   -readonly [N in keyof R]: R[N] extends Class<infer T> ? T : never;
 };
 
-export class Scope {
+export class ContainerScope {
   readonly #container: DependencyContainer;
 
   private constructor(parent: DependencyContainer, values: Readonly<Record<string, unknown>>) {
@@ -23,16 +23,16 @@ export class Scope {
     for (const [name, value] of Object.entries(values)) this.#container.register(name, { useValue: value });
   }
 
-  static root(values: Readonly<Record<string, unknown>> = {}): Scope {
-    return new Scope(container, values);
+  static createRoot(values: Readonly<Record<string, unknown>> = {}): ContainerScope {
+    return new ContainerScope(container, values);
   }
 
-  child(values: Readonly<Record<string, unknown>>): Scope {
-    return new Scope(this.#container, values);
+  createChild(values: Readonly<Record<string, unknown>>): ContainerScope {
+    return new ContainerScope(this.#container, values);
   }
 
   bind<T>(key: Key<T>, value: T): void {
-    this.#container.register<T>(injectionToken(key), { useValue: value });
+    this.#container.register<T>(toInjectionToken(key), { useValue: value });
   }
 
   /**
@@ -41,16 +41,16 @@ export class Scope {
    *   dependency cycle
    */
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R> {
-    const made = Object.entries(classes).map(([name, type]) => [name, this.#instance(type)]);
+    const made = Object.entries(classes).map(([name, type]) => [name, this.#resolve(type)]);
     return Object.fromEntries(made) as Instances<R>;
   }
 
-  #instance<T>(type: Class<T>): T {
-    if (!this.#container.isRegistered(injectionToken(type))) {
+  #resolve<T>(type: Class<T>): T {
+    if (!this.#container.isRegistered(toInjectionToken(type))) {
       this.#prepare(type, []);
       this.#register(type);
     }
-    return this.#container.resolve<T>(injectionToken(type));
+    return this.#container.resolve<T>(toInjectionToken(type));
   }
 
   #register(type: Class<unknown>): void {
@@ -82,7 +82,7 @@ export class Scope {
  * metadata would silently inject undefined.
  */
 function getParameterKeys(type: Class<unknown>): (string | Constructor)[] {
-  const noted = (Reflect.getOwnMetadata(KEYS, type) ?? {}) as Record<
+  const noted = (Reflect.getOwnMetadata(INJECTION_METADATA_KEY, type) ?? {}) as Record<
     string,
     { token: string | Constructor } | undefined
   >;

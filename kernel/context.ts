@@ -2,28 +2,28 @@ import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../ports/ports.js';
 import type { DocumentStore } from '../ports/store.js';
-import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
+import { resolveService, type ExtensionPoint, type Token } from '../ports/token.js';
 import { getPluginCollection, NotInManifest, createPluginTransact } from './collections.js';
-import type { Scope } from './container.js';
+import type { ContainerScope } from './container.js';
 import { getFullJobName } from './contributions/jobs.js';
-import { added, addedBy, collection, type Added, type AppSettings, type PluginContext } from './contract.js';
-import type { Locks } from './locks.js';
+import { added, addedBy, collection, type Addition, type AppSettings, type PluginContext } from './contract.js';
+import type { PluginLocks } from './locks.js';
 import type { SuppliedPorts } from './parts.js';
 import type { PluginRun, ProvidedServices } from './plugin-run.js';
 
-export interface Shared {
+export interface SharedServices {
   app: AppSettings;
   ports: SuppliedPorts;
   store: DocumentStore;
   services: ProvidedServices;
   bus: EventBus;
-  locks: Locks;
-  root: Scope;
+  locks: PluginLocks;
+  root: ContainerScope;
   extensions: (point: string) => readonly unknown[];
-  addedTo: (point: string) => readonly Added<unknown>[];
+  addedTo: (point: string) => readonly Addition<unknown>[];
 }
 
-export function createPluginContext(plugin: PluginRun, shared: Shared): PluginContext {
+export function createPluginContext(plugin: PluginRun, shared: SharedServices): PluginContext {
   const { id, manifest } = plugin;
   const { app, services } = shared;
   const { clock, ids } = shared.ports;
@@ -31,11 +31,11 @@ export function createPluginContext(plugin: PluginRun, shared: Shared): PluginCo
   const log = shared.ports.log.child({ plugin: id });
   const supplied: Ports = { ...shared.ports, log, jobs: createPluginJobs(plugin, shared.ports.jobs) };
   const all = Object.fromEntries([...CORE_PORTS, ...manifest.ports].map((name) => [name, supplied[name]]));
-  const ports = refuseUnknown(all as unknown as Ports, (name) => {
+  const ports = rejectUnknownMembers(all as unknown as Ports, (name) => {
     if (DECLARED_PORTS.some((port) => port === name)) throw new NotInManifest(`the port "${name}"`, 'ports');
     return `there is no port "${name}": there are ${listNames(all)}`;
   });
-  const service = (name: string): unknown => serviceFor(services.get(name), manifest);
+  const service = (name: string): unknown => resolveService(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
   const open = getPluginCollection(shared.store, manifest);
   const collections = Object.fromEntries(manifest.collections.map(({ name }) => [collection(name).name, open(name)]));
@@ -50,7 +50,7 @@ export function createPluginContext(plugin: PluginRun, shared: Shared): PluginCo
       [addedBy({ point }).name, () => shared.addedTo(point)],
     ]),
   );
-  const scope = shared.root.child({ ...needed, ...collections, ...offered, app, config, ...all });
+  const scope = shared.root.createChild({ ...needed, ...collections, ...offered, app, config, ...all });
   const events = new Set(manifest.events);
   const context: PluginContext = {
     config,
@@ -87,7 +87,7 @@ export function createPluginContext(plugin: PluginRun, shared: Shared): PluginCo
       return shared.bus.emit(whole);
     },
   };
-  return refuseUnknown(context, (name) =>
+  return rejectUnknownMembers(context, (name) =>
     name in all
       ? `the context has no "${name}": the port is \`ctx.ports.${name}\``
       : `the context has no "${name}": it has ${listNames(context)}`,
@@ -97,18 +97,18 @@ export function createPluginContext(plugin: PluginRun, shared: Shared): PluginCo
 const listNames = (members: object): string => Object.keys(members).toSorted().join(', ');
 
 /** Returns a proxy that throws on unknown members, so that a typo is reported where it is used. */
-function refuseUnknown<T extends object>(members: T, describe: (name: string) => string): T {
+function rejectUnknownMembers<T extends object>(members: T, describe: (name: string) => string): T {
   return new Proxy(members, {
     get(target, name, receiver): unknown {
       // Names that promises and inspection read from every object.
-      if (typeof name === 'symbol' || name in target || ASKED_OF_ANY.has(name))
+      if (typeof name === 'symbol' || name in target || INSPECTED_NAMES.has(name))
         return Reflect.get(target, name, receiver);
       throw new Error(describe(name));
     },
   });
 }
 
-const ASKED_OF_ANY: ReadonlySet<string> = new Set([
+const INSPECTED_NAMES: ReadonlySet<string> = new Set([
   'then',
   'toJSON',
   'constructor',

@@ -12,22 +12,22 @@ export {
   type PluginContext,
   type PluginParts,
 } from './contract/plugin.js';
-export { added, addedBy, collection, PORT, type Added, type AppSettings } from './contract/ports.js';
+export { added, addedBy, collection, PORT, type Addition, type AppSettings } from './contract/ports.js';
 export type { CorePorts, DeclaredPorts, Ports } from '../ports/ports.js';
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
-export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
+export type { RequestingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
 export { joi } from './contract/joi.js';
 export type { ObjectSchema, Schema } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
-export { formPage, orAgain, pageActions, problemText, type PageAction, type Problem } from './forms/again.js';
+export { createFormPage, orAgain, createPageActions, formatProblem, type PageAction, type FormRejection } from './forms/again.js';
 export { getFormFields } from './forms/form-fields.js';
 export { fromForm } from './forms/from-form.js';
-export { secondsUntil } from './forms/last-day.js';
-export type { LockHeld } from './locks.js';
+export { getSecondsUntil } from './forms/last-day.js';
+export type { HeldLock } from './locks.js';
 export { LeaseLost } from '../lib/lease.js';
-export { isZone, localOf, utcOfLocal } from '../lib/local-time.js';
+export { isTimeZone, toLocalTime, utcOfLocal } from '../lib/local-time.js';
 export { timeParameter } from './parameters.js';
 export {
   conflict,
@@ -43,7 +43,7 @@ export {
   refusals,
   refuse,
   ServiceError,
-  type Catalogue,
+  type ErrorCatalog,
   type ErrorCode,
   type ErrorOptions,
 } from './errors.js';
@@ -53,8 +53,8 @@ export type { DomainEvent, ListenSpec } from '../ports/events.js';
 export type { Ids } from '../ports/ids.js';
 export type { JobSpec } from '../ports/jobs.js';
 export type { Logger } from '../ports/logger.js';
-export type { BackupNote, Backups } from '../ports/store/backups.js';
-export type { Examined } from '../ports/store/examination.js';
+export type { BackupInfo, Backups } from '../ports/store/backups.js';
+export type { StoreExaminationResult } from '../ports/store/examination.js';
 export type * from '../ports/cipher.js';
 export type * from '../ports/hasher.js';
 export type * from '../ports/installers.js';
@@ -67,8 +67,8 @@ export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
 export type * from '../ports/tools.js';
-export { mergedPage } from '../ports/cursor.js';
-export { matches } from '../ports/document.js';
+export { mergePages } from '../ports/cursor.js';
+export { matchesFilter } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
 export {
   DiskFull,
@@ -81,15 +81,15 @@ export {
   type ManifestTexts,
   type PackageContents,
   type PackagedFile,
-  type ReleasePlace,
+  type ReleaseLocation,
   type ReleaseStore,
   type StagedPackage,
   type StoredFile,
 } from '../ports/release-store.js';
 export {
-  MapRefused,
+  SourceMapRejected,
   type BundledFile,
-  type MapQuestion,
+  type LocateRequest,
   type PackedUpload,
   type PackedFile,
   type ScriptPosition,
@@ -101,32 +101,32 @@ export { removeAll } from '../ports/store/remove-all.js';
 export { InvalidCursor, StoreConflict, StoreDamaged } from '../ports/store.js';
 export {
   findReadable,
-  LeftOutDocuments,
-  unnamed,
-  warned,
+  SkippedDocuments,
+  hideDocumentNames,
+  pickWarnings,
   type ReadablePage,
-  type Warned,
+  type ListWarnings,
 } from '../ports/store/left-out.js';
-export { ToldDamage } from '../ports/store/told-damage.js';
-export { deleted, pageOf, whole } from './shapes.js';
+export { CorruptionReporter } from '../ports/store/told-damage.js';
+export { deleted, createPageSchema, whole } from './shapes.js';
 export {
   created,
   EventStreamAnswer,
   FileAnswer,
   JsonText,
-  named,
+  withSchemaName,
   Redirect,
   Reply,
   SharedBytes,
-  stated,
+  withJsonSchema,
   text,
-  unlisted,
+  hideFromOpenApi,
   View,
-  zoneOf,
+  getTimeZone,
 } from '../ports/http.js';
 export type {
   FormFile,
-  OwnHosts,
+  CustomHosts,
   PageSpec,
   PanelSpec,
   RouteSpec,
@@ -134,23 +134,23 @@ export type {
   AccessRule,
   Answer,
   Authenticator,
-  BodySieve,
-  CarriedOut,
-  FormMemory,
+  BodyFilter,
+  FormRunResult,
+  FormResultStore,
   ChoosableProject,
   ProjectChoices,
-  SessionOf,
+  SessionRef,
   HttpRequest,
-  AnsweredFile,
+  StreamableFile,
   BasicCredentials,
   BasicGuard,
   BasicRequest,
-  BasicVerdict,
+  BasicDecision,
   ServerSentEvent,
   UploadedBody,
   PageResult,
   Principal,
-  Refusal,
+  RequestRejection,
   Role,
   SessionPrincipal,
   StreamedInput,

@@ -62,10 +62,10 @@ export const CODES = {
     'The disk is full, or less is free than `health.min_free_bytes`; reads go on.',
     'The disk is full',
   ],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
 /** Error codes with status, meaning and the title for pages. */
-export type Catalogue = ErrorCodes;
+export type ErrorCatalog = ErrorCodes;
 
 export type ErrorCode = keyof typeof CODES;
 
@@ -79,12 +79,12 @@ export interface ErrorOptions {
 }
 
 /** Identifies errors across copies of this module, because a plugin may bring its own. */
-const BRAND = Symbol.for('aos.ServiceError');
+const ERROR_BRAND = Symbol.for('aos.ServiceError');
 
 /** An error with a stable code. `message` is one sentence that may be shown to the caller. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
-  readonly [BRAND] = true;
+  readonly [ERROR_BRAND] = true;
   readonly code: string;
   readonly status: number;
   readonly fields: Record<string, string> | undefined;
@@ -104,7 +104,7 @@ export class ServiceError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && BRAND in value;
+    return typeof value === 'object' && value !== null && ERROR_BRAND in value;
   }
 }
 
@@ -118,9 +118,9 @@ export const refuse = (status: number, code: string, message: string, options: E
  * Returns `refuse` for the codes of one catalog, with their statuses; other codes do not compile.
  */
 export const refusals =
-  <const C extends Catalogue>(catalogue: C) =>
+  <const C extends ErrorCatalog>(catalogue: C) =>
   (code: keyof C & string, message: string, options: ErrorOptions = {}): ServiceError =>
-    new ServiceError(code, message, { ...options, status: (catalogue[code] as Catalogue[string])[0] });
+    new ServiceError(code, message, { ...options, status: (catalogue[code] as ErrorCatalog[string])[0] });
 
 /** Creates a 404. `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);

@@ -4,15 +4,15 @@
  */
 import type { DomainEvent, EventBus, ListenSpec } from '../ports/events.js';
 import type { Logger } from '../ports/logger.js';
-import { within } from './timeout.js';
+import { runWithTimeout } from './timeout.js';
 
-interface Listener extends ListenSpec {
+interface RegisteredListener extends ListenSpec {
   owner: string;
   ready: () => boolean;
 }
 
 export class InProcessEvents implements EventBus {
-  readonly #listeners: Listener[] = [];
+  readonly #listeners: RegisteredListener[] = [];
   readonly #underWay = new Set<Promise<boolean>>();
 
   /**
@@ -36,7 +36,7 @@ export class InProcessEvents implements EventBus {
   async emit<T>(event: DomainEvent<T>): Promise<boolean> {
     const frozen = Object.freeze({ ...event });
     const listeners = this.#listeners.filter((l) => l.event === '*' || l.event === event.event);
-    const delivered = Promise.all(listeners.map((listener) => this.#tell(listener, frozen))).then((kept) =>
+    const delivered = Promise.all(listeners.map((listener) => this.#notify(listener, frozen))).then((kept) =>
       kept.every((ok) => ok),
     );
     this.#underWay.add(delivered);
@@ -47,15 +47,15 @@ export class InProcessEvents implements EventBus {
     }
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
   /** Returns false only when a durable listener did not store the event. */
-  async #tell(listener: Listener, event: DomainEvent): Promise<boolean> {
+  async #notify(listener: RegisteredListener, event: DomainEvent): Promise<boolean> {
     if (!listener.ready()) return listener.durable !== true;
     try {
-      await within(this.timeoutMs, `the listener of ${listener.owner}`, () => listener.handle(event));
+      await runWithTimeout(this.timeoutMs, `the listener of ${listener.owner}`, () => listener.handle(event));
       return true;
     } catch (err) {
       this.log.error({ err, plugin: listener.owner, event: event.event, event_id: event.id }, 'a listener failed');

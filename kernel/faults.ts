@@ -11,16 +11,16 @@ export interface Fault {
   mend: string;
 }
 
-const flat = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
+const toSingleLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 /** Formats a fault in one line: `plugin chat: needs "bugs.api", which no plugin provides; …`. */
 export function formatFault({ plugin, fault, mend }: Fault): string {
-  return flat(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
+  return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
 }
 
 export function formatFaults(faults: readonly Fault[]): string {
   const mends = [...new Set(faults.map(({ mend }) => mend))];
-  return flat([...faults.map(({ fault }) => fault), ...mends].join('; '));
+  return toSingleLine([...faults.map(({ fault }) => fault), ...mends].join('; '));
 }
 
 /**
@@ -73,5 +73,5 @@ export class BootStopped extends Error {
  */
 export function getFaultReason(thrown: unknown): string {
   const text = redactText(thrown instanceof Error ? thrown.message : String(thrown));
-  return flat(text) || (thrown instanceof Error ? thrown.name : '');
+  return toSingleLine(text) || (thrown instanceof Error ? thrown.name : '');
 }

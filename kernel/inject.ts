@@ -33,12 +33,12 @@ export type Injection<T> = <C extends Class<unknown>, I extends number>(
  * class.
  */
 export function inject<T>(key: Key<T>): Injection<T> {
-  const token = injectionToken(key);
+  const token = toInjectionToken(key);
   return (target, member, index) => injectAt(token)(target, member, index);
 }
 
 /** Returns tsyringe's key: the class itself, or the token's name. */
-export function injectionToken<T>(key: Key<T>): InjectionToken<T> {
+export function toInjectionToken<T>(key: Key<T>): InjectionToken<T> {
   if (typeof key === 'function') return key as unknown as InjectionToken<T>;
   if (typeof (key as Partial<Token<T>> | undefined)?.name === 'string') return key.name;
   throw new TypeError('@inject names nothing: is the port misspelt (`PORT.…`), or do two modules import each other?');

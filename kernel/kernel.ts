@@ -7,8 +7,8 @@ import { hideTexts } from '../lib/text/hidden-texts.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
-import { Scope } from './container.js';
-import { createPluginContext, type Shared } from './context.js';
+import { ContainerScope } from './container.js';
+import { createPluginContext, type SharedServices } from './context.js';
 import { findSecrets } from './contract/joi.js';
 import { NameRegistry } from './contributions/claims.js';
 import { validateParts } from './contributions/judge.js';
@@ -16,14 +16,14 @@ import { InProcessEvents } from './events.js';
 import { BootStopped, PluginFaults, getFaultReason } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { bindParts } from './loading/thrown.js';
-import { Locks } from './locks.js';
+import { PluginLocks } from './locks.js';
 import { conflict, notFound } from './errors.js';
 import { Migrator, type MigrationOutcome } from './migrating/migrator.js';
 import { collectMounted } from './mounting.js';
 import { guardJob } from './mounts.js';
-import type { Booted, KernelBootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
+import type { BootResult, KernelBootOptions, KernelParts, KernelMode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
-import { register } from './registry.js';
+import { registerPlugins } from './registry.js';
 import { BootReport } from './report.js';
 import { RunningPlugins } from './running-plugins.js';
 import { ClockTrust } from './system/clock-trust.js';
@@ -32,11 +32,11 @@ import { UndoStack } from './undo.js';
 import { findViewFaults } from './view-faults.js';
 
 export type {
-  Booted,
+  BootResult,
   KernelBootOptions,
   KernelConfig,
   KernelParts,
-  Mode,
+  KernelMode,
   MountedCommand,
   SuppliedPorts,
 } from './parts.js';
@@ -51,7 +51,7 @@ export class Kernel {
   readonly #trust: ClockTrust;
   #migrator: Migrator | undefined;
   #address: string | null = null;
-  #booting: Promise<Booted> | undefined;
+  #booting: Promise<BootResult> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(private readonly parts: KernelParts) {
@@ -74,30 +74,30 @@ export class Kernel {
    * @throws PluginFaults before anything ran; CriticalPluginFailed, BootStopped, or an error of the
    *   store or the server
    */
-  boot(mode: Mode = 'serve', options: KernelBootOptions = {}): Promise<Booted> {
+  boot(mode: KernelMode = 'serve', options: KernelBootOptions = {}): Promise<BootResult> {
     this.#booting ??= this.#boot(mode, options).catch(async (error: unknown) => {
-      await this.#undo.giveUp();
+      await this.#undo.undoAfterFailure();
       throw error;
     });
     return this.#booting;
   }
 
   async #boot(
-    mode: Mode,
+    mode: KernelMode,
     { listen = true, start = true, jobs = true, migrate = true }: KernelBootOptions,
-  ): Promise<Booted> {
-    await this.#phase('manifests', () => this.#readManifests());
-    await this.#phase('connect', () => this.#connect());
-    if (migrate) await this.#phase('migrate', () => this.#migrate(mode));
-    await this.#phase('set up', () => this.#setUp());
+  ): Promise<BootResult> {
+    await this.#runPhase('manifests', () => this.#readManifests());
+    await this.#runPhase('connect', () => this.#connect());
+    if (migrate) await this.#runPhase('migrate', () => this.#migrate(mode));
+    await this.#runPhase('set up', () => this.#setUp());
     if (mode === 'command' || !jobs) this.#drainAtStop();
     if (mode === 'serve') {
-      await this.#phase('mount', () => this.#mount());
-      if (start) await this.#phase('start', () => this.#start());
-      if (listen) await this.#phase('listen', () => this.#listen());
-      if (jobs) await this.#phase('jobs', () => this.#runJobs());
+      await this.#runPhase('mount', () => this.#mount());
+      if (start) await this.#runPhase('start', () => this.#start());
+      if (listen) await this.#runPhase('listen', () => this.#listen());
+      if (jobs) await this.#runPhase('jobs', () => this.#runJobs());
     }
-    return this.#booted(mode);
+    return this.#createBootResult(mode);
   }
 
   /**
@@ -105,7 +105,7 @@ export class Kernel {
    * anything.
    * @throws PluginFaults
    */
-  async examine(): Promise<Migrator['declared']> {
+  async loadDeclarations(): Promise<Migrator['declared']> {
     await this.#readManifests();
     return (this.#migrator as Migrator).declared;
   }
@@ -117,52 +117,52 @@ export class Kernel {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#booting?.catch(() => undefined);
-      await this.#undo.all();
+      await this.#undo.undoAll();
     })();
     return this.#stopping;
   }
 
   get system(): SystemInfo {
-    const system = this.service(SYSTEM);
+    const system = this.findService(SYSTEM);
     if (system === undefined) throw new Error('the kernel has not read its plugins yet');
     return system;
   }
 
-  service<T>(token: Token<T>): T | undefined {
+  findService<T>(token: Token<T>): T | undefined {
     return this.#services.get(token.name) as T | undefined;
   }
 
-  builtinIds(): string[] {
+  listBuiltinIds(): string[] {
     return this.parts.builtin.map(({ id }) => id);
   }
 
-  commands(): MountedCommand[] {
-    return this.#plugins.commands();
+  listCommands(): MountedCommand[] {
+    return this.#plugins.listCommands();
   }
 
-  routes(): MountedRoute[] {
-    return this.#plugins.routes();
+  listRoutes(): MountedRoute[] {
+    return this.#plugins.listRoutes();
   }
 
-  pages(): MountedPage[] {
-    return this.#plugins.pages();
+  listPages(): MountedPage[] {
+    return this.#plugins.listPages();
   }
 
-  panels(): MountedPanel[] {
-    return this.#plugins.panels();
+  listPanels(): MountedPanel[] {
+    return this.#plugins.listPanels();
   }
 
   get events(): InProcessEvents {
     return this.#bus;
   }
 
-  report(): string {
+  formatReport(): string {
     return this.#report.toString();
   }
 
-  async #phase(name: string, work: () => Promise<string | void>): Promise<void> {
+  async #runPhase(name: string, work: () => Promise<string | void>): Promise<void> {
     if (this.#stopping !== undefined) throw new BootStopped();
-    await this.#report.phase(name, work);
+    await this.#report.runPhase(name, work);
   }
 
   async #readManifests(): Promise<string> {
@@ -170,7 +170,7 @@ export class Kernel {
     const { freeBytes, unlistedProxies = () => [], peers = () => 1, builtinTested = false } = this.parts;
     const loaded = await loadPlugins(builtin, { ...config, entries, bases, builtinTested });
     if (loaded.untrusted.length > 0) throw new PluginFaults(loaded.untrusted);
-    const { plugins: registered, off, broken, unoffered } = register(loaded.plugins, config, loaded.unloaded);
+    const { plugins: registered, off, broken, unoffered } = registerPlugins(loaded.plugins, config, loaded.unloaded);
     this.#plugins.broken = broken;
     hideTexts(
       registered.flatMap(({ manifest, config: own }) =>
@@ -210,24 +210,24 @@ export class Kernel {
     return store.engine;
   }
 
-  async #migrate(mode: Mode): Promise<string> {
+  async #migrate(mode: KernelMode): Promise<string> {
     const { config, store, log } = this.parts;
     const migrator = this.#migrator as Migrator;
     const embedded = store.engine !== 'mongodb';
     if (!embedded && !(config.auto_migrate && mode === 'serve')) {
-      const applied = await migrator.applied();
-      this.#failMigrated(migrator.renamed(applied));
-      const pending = await migrator.pending(applied);
+      const applied = await migrator.listApplied();
+      this.#failUnmigrated(migrator.listRenamed(applied));
+      const pending = await migrator.listPending(applied);
       if (pending.length > 0) log.warn({ pending }, 'migrations are pending: run `aos migrate`');
       return `${pending.length} pending`;
     }
     const { applied, failed } = await migrator.run();
-    this.#failMigrated(failed);
+    this.#failUnmigrated(failed);
     return `${applied.length} applied`;
   }
 
   /** @throws CriticalPluginFailed, or what the kernel's own migration threw */
-  #failMigrated(failed: MigrationOutcome['failed']): void {
+  #failUnmigrated(failed: MigrationOutcome['failed']): void {
     for (const { plugin, id, error } of failed) {
       const run = this.#plugins.runs.find((one) => one.id === plugin);
       if (run === undefined) throw error;
@@ -250,30 +250,30 @@ export class Kernel {
     return forgotten;
   }
 
-  survive(error: unknown): boolean {
-    return this.#plugins.survive(error);
+  handleUncaught(error: unknown): boolean {
+    return this.#plugins.handleUncaught(error);
   }
 
   async #setUp(): Promise<void> {
     const { config, store, clock, ids } = this.parts;
-    const shared: Shared = {
+    const shared: SharedServices = {
       app: config.app,
       ports: this.parts,
       store,
       services: this.#services,
       bus: this.#bus,
-      locks: new Locks({ store, clock, ids, processes: this.parts.processes }),
-      root: Scope.root({ app: config.app }),
-      extensions: (point) => this.#plugins.extensionsOf(point),
-      addedTo: (point) => this.#plugins.addedTo(point),
+      locks: new PluginLocks({ store, clock, ids, processes: this.parts.processes }),
+      root: ContainerScope.createRoot({ app: config.app }),
+      extensions: (point) => this.#plugins.listExtensions(point),
+      addedTo: (point) => this.#plugins.listAdditions(point),
     };
-    const claims = new NameRegistry(this.#plugins.scopes(), this.#plugins.codes());
-    await this.#plugins.each(async (run) => {
+    const claims = new NameRegistry(this.#plugins.getScopes(), this.#plugins.getErrorCodes());
+    await this.#plugins.runEach(async (run) => {
       const { plugin, views, tested } = run.registered;
-      const returned = await this.#plugins.within('setup', run, () => plugin.setup(createPluginContext(run, shared)));
+      const returned = await this.#plugins.runWithin('setup', run, () => plugin.setup(createPluginContext(run, shared)));
       const { parts: own, faults } = validateParts(returned, run.manifest, { views, tested }, claims);
       const parts = bindParts(run.registered.entry, own);
-      this.#plugins.contributed(run, parts);
+      this.#plugins.setParts(run, parts);
       this.#undo.push(`plugin ${run.id}`, () => this.#stopPlugin(run));
       if (faults.length > 0) throw new Error(faults.join('; '));
       for (const name of run.manifest.provides) this.#services.provide(name, parts.services?.[name], run);
@@ -284,7 +284,7 @@ export class Kernel {
   /** Must precede all starts: their events need every listener. */
   #connectListenersAndJobs(): void {
     const { jobs } = this.parts;
-    this.#undo.push('events', () => this.#bus.idle());
+    this.#undo.push('events', () => this.#bus.waitUntilIdle());
     for (const run of this.#plugins.runs.filter(({ state }) => state !== 'failed')) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       try {
@@ -300,15 +300,15 @@ export class Kernel {
     for (const { run, faults } of http === undefined ? [] : findViewFaults(this.#plugins, http)) {
       if (faults.length > 0) this.#plugins.fail(run, new Error(faults.join('; ')));
     }
-    const mounted = collectMounted(this.#plugins, (token) => this.service(token), this.parts);
+    const mounted = collectMounted(this.#plugins, (token) => this.findService(token), this.parts);
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }
 
   async #start(): Promise<void> {
     this.#undo.push('clock', await this.#trust.watch());
-    await this.#plugins.each(async (run) => {
-      await this.#plugins.within('start', run, () => run.parts.start?.());
+    await this.#plugins.runEach(async (run) => {
+      await this.#plugins.runWithin('start', run, () => run.parts.start?.());
       run.state = 'ready';
     });
   }
@@ -340,18 +340,18 @@ export class Kernel {
     this.#undo.push('jobs', async () => void (await Promise.all([this.#stopServer?.(), drain()])));
   }
 
-  #booted(mode: Mode): Booted {
+  #createBootResult(mode: KernelMode): BootResult {
     const { log } = this.parts;
     if (mode === 'command') for (const run of this.#plugins.runs) if (run.state === 'starting') run.state = 'ready';
-    const failed = this.#plugins.failed();
+    const failed = this.#plugins.listFailed();
     const { ms } = this.#report;
-    log.debug({ report: this.report() }, 'boot report');
+    log.debug({ report: this.formatReport() }, 'boot report');
     if (mode === 'serve') log.info({ address: this.#address, plugins: this.#plugins.runs.length, failed, ms }, 'ready');
     return { address: this.#address, ms };
   }
 
   async #stopPlugin(run: PluginRun): Promise<void> {
     await this.#plugins.stop(run);
-    await this.#bus.idle();
+    await this.#bus.waitUntilIdle();
   }
 }

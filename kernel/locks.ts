@@ -10,11 +10,11 @@ import type { Logger } from '../ports/logger.js';
 import type { ProcessOwner, Processes } from '../ports/processes.js';
 import type { Collection, DocumentStore } from '../ports/store.js';
 
-export const LOCK_MS = 30_000;
-const NAME = /^[a-z0-9][A-Za-z0-9._:/-]{0,99}$/;
+export const LOCK_DURATION_MS = 30_000;
+const LOCK_NAME_PATTERN = /^[a-z0-9][A-Za-z0-9._:/-]{0,99}$/;
 
 /** Handle for the holder of a lock. */
-export interface LockHeld {
+export interface HeldLock {
   /**
    * Aborts when the lock is lost: the store was unreachable for too long, or this process was
    * suspended.
@@ -40,7 +40,7 @@ interface LockParts {
   processes?: Processes | undefined;
 }
 
-export class Locks {
+export class PluginLocks {
   readonly #rows: Collection<LeaseRow<ProcessOwner>>;
 
   constructor(private readonly parts: LockParts) {
@@ -52,21 +52,21 @@ export class Locks {
     plugin: string,
     name: string,
     log: Logger,
-    work: (held: LockHeld) => Promise<T>,
+    work: (held: HeldLock) => Promise<T>,
   ): Promise<{ result: T } | null> {
-    if (!NAME.test(name))
-      throw new TypeError(`the name of a lock must match ${NAME.source}, not ${JSON.stringify(name)}`);
+    if (!LOCK_NAME_PATTERN.test(name))
+      throw new TypeError(`the name of a lock must match ${LOCK_NAME_PATTERN.source}, not ${JSON.stringify(name)}`);
     const { clock, ids, processes } = this.parts;
     const lease = new Lease(this.#rows, {
       id: `${plugin}:${name}`,
-      ttlMs: LOCK_MS,
+      ttlMs: LOCK_DURATION_MS,
       judge: 'clock',
       clock,
       uuid: () => ids.uuid(),
-      ...(processes && { owner: await processes.self(), ownerDead: (owner) => processes.dead(owner) }),
+      ...(processes && { owner: await processes.getSelf(), ownerDead: (owner) => processes.isDead(owner) }),
       onFault: (err) => log.warn({ err, lock: name }, 'a lock was not renewed'),
     });
-    const held = await lease.take();
+    const held = await lease.acquire();
     if (held === null) return null;
     try {
       const { signal, fence } = held;

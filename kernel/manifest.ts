@@ -6,7 +6,7 @@ import Joi, { type ObjectSchema } from 'joi';
 import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
 import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
-import type { Catalogue } from './errors.js';
+import type { ErrorCatalog } from './errors.js';
 
 export const BUILT_IN = 'built in';
 
@@ -19,7 +19,7 @@ export interface LoadedPlugin {
   tested?: boolean;
 }
 
-export interface Installed {
+export interface InstalledPlugin {
   plugin: Plugin;
   manifest: FullManifest;
   loaded: LoadedPlugin;
@@ -41,69 +41,69 @@ export interface FullManifest {
   config: ObjectSchema | null;
   scopes: readonly string[];
   events: readonly string[];
-  errors: Catalogue;
+  errors: ErrorCatalog;
   tags: Readonly<Record<string, string>>;
   decidesHealth: boolean;
   collections: readonly CollectionSpec[];
   migrations: readonly Migration[];
 }
 
-const SEMVER =
+const SEMVER_PATTERN =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
-const ID = /^[a-z][a-z0-9]{1,31}$/;
+const ID_PATTERN = /^[a-z][a-z0-9]{1,31}$/;
 
-const text = (pattern: RegExp, shape: string) =>
+const textSchema = (pattern: RegExp, shape: string) =>
   Joi.string()
     .pattern(pattern)
     .messages({ 'string.pattern.base': `{{#label}} must be ${shape}` });
-const list = (items: Joi.Schema) =>
+const listSchema = (items: Joi.Schema) =>
   Joi.array().items(items).unique().messages({ 'array.unique': '{{#label}} appears twice' });
-const named = (items: Joi.Schema, key: string) =>
+const namedItemsSchema = (items: Joi.Schema, key: string) =>
   Joi.array()
     .items(items)
     .unique(key)
     .messages({ 'array.unique': `{{#label}}: its ${key} appears twice` });
 
-const id = text(ID, 'lower-case letters and digits, a letter first, 2 to 32 in all');
-const tokenName = text(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/, 'the name of a token such as "bugs.api"');
-const pointName = text(
+const idSchema = textSchema(ID_PATTERN, 'lower-case letters and digits, a letter first, 2 to 32 in all');
+const tokenNameSchema = textSchema(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/, 'the name of a token such as "bugs.api"');
+const pointNameSchema = textSchema(
   /^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/,
   'the name of an extension point such as "bugs.item_actions"',
 );
-const errorCode = /^[a-z][a-z0-9_]{2,63}$/;
-const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
+const ERROR_CODE_PATTERN = /^[a-z][a-z0-9_]{2,63}$/;
+const fieldPathSchema = textSchema(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
 
-const index = Joi.object({
-  fields: list(path).min(1).required(),
+const indexSchema = Joi.object({
+  fields: listSchema(fieldPathSchema).min(1).required(),
   unique: Joi.boolean(),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
 
-const schemaOf = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
+const checkJoiSchema = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
   const schema = value as { type?: unknown; validate?: unknown };
   return schema.type === 'object' && typeof schema.validate === 'function' ? value : helpers.error('config.schema');
 };
 
-const manifest = Joi.object({
-  id: id.required(),
-  section: id,
-  version: text(SEMVER, 'a semantic version such as "1.2.0"').required(),
+const manifestSchema = Joi.object({
+  id: idSchema.required(),
+  section: idSchema,
+  version: textSchema(SEMVER_PATTERN, 'a semantic version such as "1.2.0"').required(),
   api: Joi.number().required(),
   title: Joi.string().max(100).required(),
   critical: Joi.boolean(),
-  after: list(id),
-  needs: list(tokenName),
-  uses: list(tokenName),
-  provides: list(tokenName),
-  ports: list(Joi.valid(...DECLARED_PORTS)),
-  extensionPoints: list(pointName),
-  extends: list(pointName),
-  config: Joi.any().custom(schemaOf),
-  scopes: list(text(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, 'a scope such as "chat:read"')),
-  events: list(text(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/, 'an event name such as "bug.created"')),
+  after: listSchema(idSchema),
+  needs: listSchema(tokenNameSchema),
+  uses: listSchema(tokenNameSchema),
+  provides: listSchema(tokenNameSchema),
+  ports: listSchema(Joi.valid(...DECLARED_PORTS)),
+  extensionPoints: listSchema(pointNameSchema),
+  extends: listSchema(pointNameSchema),
+  config: Joi.any().custom(checkJoiSchema),
+  scopes: listSchema(textSchema(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, 'a scope such as "chat:read"')),
+  events: listSchema(textSchema(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/, 'an event name such as "bug.created"')),
   errors: Joi.object().pattern(
-    errorCode,
+    ERROR_CODE_PATTERN,
     Joi.array()
       .ordered(
         Joi.number().integer().min(400).max(599).required(),
@@ -114,21 +114,21 @@ const manifest = Joi.object({
   ),
   tags: Joi.object().pattern(Joi.string(), Joi.string().max(500).required()),
   decidesHealth: Joi.boolean(),
-  collections: named(
+  collections: namedItemsSchema(
     Joi.object({
-      name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
-      indexes: Joi.array().items(index).required(),
-      values: Joi.array().items(path),
-      search: Joi.array().items(path),
-      compressed: Joi.array().items(path),
-      bytes: path,
+      name: textSchema(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
+      indexes: Joi.array().items(indexSchema).required(),
+      values: Joi.array().items(fieldPathSchema),
+      search: Joi.array().items(fieldPathSchema),
+      compressed: Joi.array().items(fieldPathSchema),
+      bytes: fieldPathSchema,
     }),
     'name',
   ),
-  migrations: named(
+  migrations: namedItemsSchema(
     Joi.object({
       number: Joi.number().integer().min(1).max(999_999).required(),
-      name: text(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case words joined by hyphens').required(),
+      name: textSchema(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case words joined by hyphens').required(),
       run: Joi.function().required(),
     }).unknown(),
     'number',
@@ -149,7 +149,7 @@ const manifest = Joi.object({
  * number.
  */
 export function findManifestFaults(plugin: object): string[] {
-  const { error } = manifest.validate(plugin, {
+  const { error } = manifestSchema.validate(plugin, {
     abortEarly: false,
     convert: false,
     errors: { wrap: { label: false } },

@@ -1,4 +1,4 @@
-import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
+import { AUTHENTICATOR, FORM_RESULT_STORE } from '../ports/domain/access.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
 import { PROJECT_CHOICES } from '../ports/domain/projects.js';
@@ -14,15 +14,15 @@ export function collectMounted(
   parts: Pick<KernelParts, 'log' | 'ids'>,
 ): Parameters<HttpServer['mount']>[0] {
   return {
-    unavailable: () => plugins.unavailablePaths(),
+    unavailable: () => plugins.listUnavailablePaths(),
     failed: (id, error) => plugins.failById(id, error),
-    routes: plugins.routes(),
-    pages: plugins.pages(),
-    panels: plugins.panels(),
-    hosts: plugins.hosts(),
-    codes: plugins.codes(),
+    routes: plugins.listRoutes(),
+    pages: plugins.listPages(),
+    panels: plugins.listPanels(),
+    hosts: plugins.listHosts(),
+    codes: plugins.getErrorCodes(),
     authenticator: service(AUTHENTICATOR) ?? createNullAuthenticator(parts),
-    forms: service(FORM_MEMORY) ?? null,
+    forms: service(FORM_RESULT_STORE) ?? null,
     projects: service(PROJECT_CHOICES) ?? null,
     space: service(STORAGE_SPACE) ?? null,
     liveTokens: service(LIVE_TOKENS) ?? null,

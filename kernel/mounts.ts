@@ -8,7 +8,7 @@ import type { PluginRun } from './plugin-run.js';
 export function mountRoutes(run: PluginRun): MountedRoute[] {
   const { title, tags } = run.manifest;
   const about = { title, tags };
-  return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, about, spec, ready: run.ready }));
+  return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, about, spec, ready: run.isReady }));
 }
 
 export function mountPages(run: PluginRun, log: Logger): MountedPage[] {
@@ -17,7 +17,7 @@ export function mountPages(run: PluginRun, log: Logger): MountedPage[] {
     plugin: run.id,
     spec: guardHandler(spec, run, log),
     views,
-    ready: run.ready,
+    ready: run.isReady,
   }));
 }
 
@@ -26,7 +26,7 @@ function guardHandler(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   const badge = spec.nav?.badge;
   if (spec.nav === undefined || badge === undefined) return spec;
   const quiet = async (): Promise<number | null> =>
-    run.ready() ? orNull(badge, log, { plugin: run.id, page: spec.path }) : null;
+    run.isReady() ? catchToNull(badge, log, { plugin: run.id, page: spec.path }) : null;
   return { ...spec, handle: (request) => spec.handle(request), nav: { ...spec.nav, badge: quiet } };
 }
 
@@ -39,7 +39,7 @@ export function mountPanels(run: PluginRun, log: Logger): MountedPanel[] {
     spec: {
       ...spec,
       load: async (principal) =>
-        run.ready() ? orNull(() => spec.load(principal), log, { plugin: run.id, panel: spec.id }) : null,
+        run.isReady() ? catchToNull(() => spec.load(principal), log, { plugin: run.id, panel: spec.id }) : null,
     },
   }));
 }
@@ -52,7 +52,7 @@ export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, '
   return {
     ...job,
     run: async (call) => {
-      if (!run.ready())
+      if (!run.isReady())
         throw new Error(`plugin ${run.id} is ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
       if (job.removesByAge === true && !(await trust.check()).believed) return;
       await job.run(call);
@@ -63,10 +63,10 @@ export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, '
 /** Without an access plugin no credential is valid, so only public routes open. */
 export function createNullAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
   log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
-  return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };
+  return { authenticateBearer: async () => null, authenticateSession: async () => null, getCsrfToken: () => ids.secret() };
 }
 
-async function orNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {
+async function catchToNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {
   try {
     return await work();
   } catch (err) {

@@ -5,9 +5,9 @@ import type { Ports } from '../ports/ports.js';
 import type { Processes } from '../ports/processes.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
-import type { Sections } from './registry.js';
+import type { SectionSettings } from './registry.js';
 
-export interface KernelConfig extends Sections {
+export interface KernelConfig extends SectionSettings {
   app: AppSettings;
   /** `storage.auto_migrate`. Embedded engines always migrate (contract 00, first start). */
   auto_migrate: boolean;
@@ -43,7 +43,7 @@ export interface KernelParts extends SuppliedPorts {
 }
 
 /** `command` runs up to set up: no plugin is started, nothing listens, no job runs by itself. */
-export type Mode = 'serve' | 'command';
+export type KernelMode = 'serve' | 'command';
 
 export interface KernelBootOptions {
   /** False: `serve` without a listening server (tests that inject requests). */
@@ -59,7 +59,7 @@ export interface KernelBootOptions {
   migrate?: boolean;
 }
 
-export interface Booted {
+export interface BootResult {
   /** `http://127.0.0.1:8080`, or null if nothing listens. */
   address: string | null;
   ms: number;

@@ -1,14 +1,14 @@
 import type { PluginState } from '../ports/domain/system.js';
 import type { PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
-import type { Registered } from './registry.js';
+import type { RegisteredPlugin } from './registry.js';
 
 export class PluginRun {
   state: PluginState['state'] = 'starting';
   reason: string | null = null;
   parts: PluginParts = {};
 
-  constructor(readonly registered: Registered) {}
+  constructor(readonly registered: RegisteredPlugin) {}
 
   get id(): string {
     return this.registered.manifest.id;
@@ -18,7 +18,7 @@ export class PluginRun {
     return this.registered.manifest;
   }
 
-  readonly ready = (): boolean => this.state === 'ready';
+  readonly isReady = (): boolean => this.state === 'ready';
 
   fail(reason: string): void {
     this.state = 'failed';

@@ -9,7 +9,7 @@ import {
   isExpendable,
   findLostProviders,
   type BrokenPlugin,
-  type OwnedFault,
+  type PluginFault,
 } from './loading/broken-plugins.js';
 import { PLUGIN_API, type Plugin } from './contract.js';
 import { CODES } from './errors.js';
@@ -18,14 +18,14 @@ import {
   completeManifest,
   findManifestFaults,
   type FullManifest,
-  type Installed,
+  type InstalledPlugin,
   type LoadedPlugin,
 } from './manifest.js';
 import { bindMigrations } from './loading/thrown.js';
 import { sortByDependency } from './order.js';
-import { switchOff } from './switched-off.js';
+import { selectPlugins } from './switched-off.js';
 
-export interface Registered {
+export interface RegisteredPlugin {
   plugin: Plugin;
   manifest: FullManifest;
   config: Record<string, unknown>;
@@ -35,7 +35,7 @@ export interface Registered {
   tested: boolean;
 }
 
-export interface Sections {
+export interface SectionSettings {
   sections: Readonly<Record<string, unknown>>;
   /** Source of a key such as `chat.url`: a file, or the name of an environment variable. */
   origin: (key: string) => string;
@@ -44,7 +44,7 @@ export interface Sections {
 }
 
 export interface RegisteredPlugins {
-  plugins: Registered[];
+  plugins: RegisteredPlugin[];
   off: PluginState[];
   broken: BrokenPlugin[];
   /** Extension points that a plugin adds to but no installed plugin offers. */
@@ -52,16 +52,16 @@ export interface RegisteredPlugins {
 }
 
 export const KERNEL_TOKENS: readonly string[] = [RUNTIME, MIGRATIONS, CATALOG, SYSTEM].map(({ name }) => name);
-const RESERVED: readonly string[] = ['kernel', 'jobs'];
+const RESERVED_NAMES: readonly string[] = ['kernel', 'jobs'];
 
 /**
  * Returns the plugins in setup order, those that are switched off, and those that cannot run.
  * @param unloaded plugins that could not be loaded, each with its fault
  * @throws PluginFaults with every fault that prevents the start
  */
-export function register(
+export function registerPlugins(
   loaded: readonly LoadedPlugin[],
-  settings: Sections,
+  settings: SectionSettings,
   unloaded: readonly { plugin: LoadedPlugin; fault: Fault }[] = [],
 ): RegisteredPlugins {
   const broken = unloaded.map(({ plugin, fault }) => ({
@@ -70,7 +70,7 @@ export function register(
   }));
   let candidates = loaded;
   for (;;) {
-    const faults: OwnedFault[] = [];
+    const faults: PluginFault[] = [];
     const lost = findLostProviders(broken);
     const result = registerAll(candidates, settings, { faults, lost, incomplete: broken.length > 0 });
     if (faults.length === 0) return { ...result, broken: broken.map(({ plugin }) => plugin) };
@@ -88,8 +88,8 @@ export function register(
 
 const getId = ({ plugin }: LoadedPlugin): string => (plugin as Partial<Plugin> | null)?.id ?? '';
 
-interface Judgement {
-  faults: OwnedFault[];
+interface RegistrationState {
+  faults: PluginFault[];
   lost: ReadonlyMap<string, BrokenPlugin>;
   /** Some plugin could not be read, so an unknown name is not reported. */
   incomplete: boolean;
@@ -97,12 +97,12 @@ interface Judgement {
 
 function registerAll(
   loaded: readonly LoadedPlugin[],
-  settings: Sections,
-  { faults, lost, incomplete }: Judgement,
+  settings: SectionSettings,
+  { faults, lost, incomplete }: RegistrationState,
 ): Omit<RegisteredPlugins, 'broken'> {
-  const installed = loaded.flatMap((one) => judge(one, settings, faults));
+  const installed = loaded.flatMap((one) => validatePlugin(one, settings, faults));
   checkUniqueIds(installed, faults);
-  const { on: judged, off } = switchOff(installed, settings, incomplete, faults);
+  const { on: judged, off } = selectPlugins(installed, settings, incomplete, faults);
   findSharedNames(judged, faults);
   findMissingProviders(judged, loaded, lost, faults);
   const order = resolveOrder(judged, faults);
@@ -111,7 +111,7 @@ function registerAll(
   if (judged.length === loaded.length && !incomplete) findUnknownSections(installed, settings, faults);
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
-    const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
+    const { plugin, manifest, loaded: from } = byId.get(id) as InstalledPlugin;
     return {
       plugin,
       manifest,
@@ -122,12 +122,12 @@ function registerAll(
       tested: from.tested === true,
     };
   });
-  return { plugins, off, unoffered: findUnoffered(judged, installed) };
+  return { plugins, off, unoffered: findUnofferedPoints(judged, installed) };
 }
 
-function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): Installed[] {
+function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults: PluginFault[]): InstalledPlugin[] {
   const { plugin, entry } = loaded;
-  const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): Installed[] => {
+  const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): InstalledPlugin[] => {
     faults.push({ plugin: name, fault, mend, owner: loaded });
     return [];
   };
@@ -142,7 +142,7 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): 
   }
   const wrong = loaded.tested === true ? [] : findManifestFaults(plugin);
   if (wrong.length > 0) return wrong.flatMap((fault) => say(name, fault));
-  const taken = new Set([...RESERVED, ...(settings.reserved ?? [])]);
+  const taken = new Set([...RESERVED_NAMES, ...(settings.reserved ?? [])]);
   if (taken.has(name)) {
     return say(name, `the id "${name}" belongs to the service itself`, `give it another id (${entry})`);
   }
@@ -155,7 +155,7 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): 
   return [{ plugin: plugin as Plugin, manifest: { ...manifest, migrations }, loaded }];
 }
 
-function checkUniqueIds(installed: readonly Installed[], faults: OwnedFault[]): void {
+function checkUniqueIds(installed: readonly InstalledPlugin[], faults: PluginFault[]): void {
   const entries = new Map<string, string>();
   for (const { manifest, loaded } of installed) {
     const first = entries.get(manifest.id);
@@ -167,7 +167,7 @@ function checkUniqueIds(installed: readonly Installed[], faults: OwnedFault[]): 
   }
 }
 
-interface Kind {
+interface UniqueNameKind {
   noun: string;
   verb: string;
   names: (manifest: FullManifest) => readonly string[];
@@ -175,12 +175,12 @@ interface Kind {
   mend?: string;
 }
 
-const rename = (noun: string): string => `give the ${noun} another name in one of them`;
+const formatRename = (noun: string): string => `give the ${noun} another name in one of them`;
 /**
  * Names with exactly one owner. Collections and jobs are prefixed with the plugin id and cannot
  * collide.
  */
-const KINDS: readonly Kind[] = [
+const UNIQUE_NAME_KINDS: readonly UniqueNameKind[] = [
   {
     noun: 'token',
     verb: 'provides',
@@ -195,8 +195,8 @@ const KINDS: readonly Kind[] = [
   { noun: 'error code', verb: 'declares', names: (m) => Object.keys(m.errors), kernel: Object.keys(CODES) },
 ];
 
-function findSharedNames(judged: readonly Installed[], faults: OwnedFault[]): void {
-  for (const { noun, verb, names, kernel = [], mend = rename(noun) } of KINDS) {
+function findSharedNames(judged: readonly InstalledPlugin[], faults: PluginFault[]): void {
+  for (const { noun, verb, names, kernel = [], mend = formatRename(noun) } of UNIQUE_NAME_KINDS) {
     const owners = new Map(kernel.map((name) => [name, 'kernel']));
     for (const { manifest, loaded } of judged) {
       for (const name of names(manifest)) {
@@ -212,16 +212,16 @@ function findSharedNames(judged: readonly Installed[], faults: OwnedFault[]): vo
   }
 }
 
-const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
+const toStrings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
 
 function findMissingProviders(
-  judged: readonly Installed[],
+  judged: readonly InstalledPlugin[],
   loaded: readonly LoadedPlugin[],
-  lost: Judgement['lost'],
-  faults: OwnedFault[],
+  lost: RegistrationState['lost'],
+  faults: PluginFault[],
 ): void {
   // A plugin with another fault still counts as a provider, so that one mistake yields one line.
-  const provides = loaded.flatMap(({ plugin }) => strings((plugin as { provides?: unknown } | null)?.provides));
+  const provides = loaded.flatMap(({ plugin }) => toStrings((plugin as { provides?: unknown } | null)?.provides));
   const provided = new Set([...KERNEL_TOKENS, ...provides]);
   for (const { manifest, loaded: owner } of judged) {
     for (const name of manifest.needs) {
@@ -241,7 +241,7 @@ function findMissingProviders(
 }
 
 /** A plugin may extend one that is not installed; a misspelt name is only logged. */
-function findUnoffered(judged: readonly Installed[], installed: readonly Installed[]): RegisteredPlugins['unoffered'] {
+function findUnofferedPoints(judged: readonly InstalledPlugin[], installed: readonly InstalledPlugin[]): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
   return judged.flatMap(({ manifest }) =>
     manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),
@@ -249,7 +249,7 @@ function findUnoffered(judged: readonly Installed[], installed: readonly Install
 }
 
 /** Dependencies come first: providers of needed or used tokens, and owners of extended points. */
-function resolveOrder(judged: readonly Installed[], faults: OwnedFault[]): string[] {
+function resolveOrder(judged: readonly InstalledPlugin[], faults: PluginFault[]): string[] {
   const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
   const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
   const reasons = new Map<string, string>();
@@ -287,8 +287,8 @@ function resolveOrder(judged: readonly Installed[], faults: OwnedFault[]): strin
 
 function resolveConfig(
   manifest: FullManifest,
-  { sections, origin }: Sections,
-  faults: OwnedFault[],
+  { sections, origin }: SectionSettings,
+  faults: PluginFault[],
 ): Record<string, unknown> {
   const { id: plugin, section: id, config } = manifest;
   const section = Object.hasOwn(sections, id) ? sections[id] : {};
@@ -317,7 +317,7 @@ function resolveConfig(
   return (value ?? {}) as Record<string, unknown>;
 }
 
-function findUnknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: OwnedFault[]): void {
+function findUnknownSections(judged: readonly InstalledPlugin[], { sections, origin }: SectionSettings, faults: PluginFault[]): void {
   const ids = new Set(judged.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;

@@ -1,15 +1,15 @@
 import type { Clock } from '../ports/clock.js';
 
-interface Line {
+interface ReportLine {
   name: string;
   ms: number;
   note: string;
-  steps: Line[];
+  steps: ReportLine[];
 }
 
 export class BootReport {
   readonly #began: number;
-  readonly #phases: Line[] = [];
+  readonly #phases: ReportLine[] = [];
 
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {
     this.#began = clock.monotonic();
@@ -19,16 +19,16 @@ export class BootReport {
     return Math.round(this.clock.monotonic() - this.#began);
   }
 
-  async phase(name: string, work: () => Promise<string | void>): Promise<void> {
-    await this.#time(this.#phases, name, work);
+  async runPhase(name: string, work: () => Promise<string | void>): Promise<void> {
+    await this.#measure(this.#phases, name, work);
   }
 
-  async step(name: string, work: () => Promise<string | void>): Promise<void> {
-    await this.#time(this.#phases.at(-1)?.steps ?? [], name, work);
+  async runStep(name: string, work: () => Promise<string | void>): Promise<void> {
+    await this.#measure(this.#phases.at(-1)?.steps ?? [], name, work);
   }
 
-  async #time(lines: Line[], name: string, work: () => Promise<string | void>): Promise<void> {
-    const line: Line = { name, ms: 0, note: '', steps: [] };
+  async #measure(lines: ReportLine[], name: string, work: () => Promise<string | void>): Promise<void> {
+    const line: ReportLine = { name, ms: 0, note: '', steps: [] };
     lines.push(line);
     const began = this.clock.monotonic();
     try {
@@ -42,14 +42,14 @@ export class BootReport {
   }
 
   toString(): string {
-    return [`boot ${this.ms} ms`, ...draw(this.#phases)].join('\n');
+    return [`boot ${this.ms} ms`, ...formatTree(this.#phases)].join('\n');
   }
 }
 
-function draw(lines: readonly Line[]): string[] {
+function formatTree(lines: readonly ReportLine[]): string[] {
   return lines.flatMap(({ name, ms, note, steps }, i) => {
     const last = i === lines.length - 1;
     const head = `${last ? '└── ' : '├── '}${name} ${ms} ms${note === '' ? '' : `  ${note}`}`;
-    return [head, ...draw(steps).map((line) => `${last ? '    ' : '│   '}${line}`)];
+    return [head, ...formatTree(steps).map((line) => `${last ? '    ' : '│   '}${line}`)];
   });
 }

@@ -5,17 +5,17 @@
 import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
-import { CODES, type Catalogue } from './errors.js';
+import { CODES, type ErrorCatalog } from './errors.js';
 import { BootStopped, CriticalPluginFailed, getFaultReason } from './faults.js';
 import { findRoutePaths } from './loading/sources.js';
-import { findThrower, getThrown, recordThrown, runInPlugin } from './loading/thrown.js';
+import { findThrowingPlugin, getEarlyError, recordEarlyError, runInPlugin } from './loading/thrown.js';
 import { BUILT_IN } from './manifest.js';
 import { mountPages, mountPanels, mountRoutes } from './mounts.js';
-import type { Added } from './contract/ports.js';
+import type { Addition } from './contract/ports.js';
 import type { MountedCommand } from './parts.js';
 import type { PluginRun } from './plugin-run.js';
 import type { BootReport } from './report.js';
-import { within } from './timeout.js';
+import { runWithTimeout } from './timeout.js';
 
 export interface PluginsOptions {
   log: Logger;
@@ -37,13 +37,13 @@ export class RunningPlugins {
    * Runs `work` for each plugin in order. One that fails, or whose provider has failed, is dropped;
    * the others continue.
    */
-  async each(work: (run: PluginRun) => Promise<void>): Promise<void> {
+  async runEach(work: (run: PluginRun) => Promise<void>): Promise<void> {
     for (const run of this.runs) {
       if (this.options.stopping()) throw new BootStopped();
       if (run.state === 'failed') continue;
-      await this.options.report.step(run.id, async () => {
+      await this.options.report.runStep(run.id, async () => {
         try {
-          this.#refuseOrphan(run);
+          this.#requireProviders(run);
           await work(run);
           return '';
         } catch (error) {
@@ -54,7 +54,7 @@ export class RunningPlugins {
     }
   }
 
-  #refuseOrphan(run: PluginRun): void {
+  #requireProviders(run: PluginRun): void {
     const lost = this.runs.find(
       (other) => other.state === 'failed' && other.manifest.provides.some((name) => run.manifest.needs.includes(name)),
     );
@@ -86,7 +86,7 @@ export class RunningPlugins {
    */
   failThrown(): void {
     for (const run of this.runs) {
-      const thrown = getThrown(run.registered.entry);
+      const thrown = getEarlyError(run.registered.entry);
       if (thrown !== null) this.fail(run, thrown.error);
     }
   }
@@ -96,12 +96,12 @@ export class RunningPlugins {
    * @returns false when the service cannot continue: a critical plugin, or an error of another
    *   origin
    */
-  survive(error: unknown): boolean {
-    const entry = findThrower(error);
+  handleUncaught(error: unknown): boolean {
+    const entry = findThrowingPlugin(error);
     if (entry === null) return false;
     const run = this.runs.find(({ registered }) => registered.entry === entry);
     if (run?.manifest.critical === true) return false;
-    if (run === undefined) recordThrown(error);
+    if (run === undefined) recordEarlyError(error);
     if (run !== undefined && run.state !== 'failed') this.fail(run, error);
     else this.options.log.error({ err: error, plugin: run?.id ?? entry }, `plugin ${run?.id ?? entry} threw an error`);
     return true;
@@ -111,7 +111,7 @@ export class RunningPlugins {
    * Lists the paths of plugins that do not run: those of their name and those in their code, except
    * what other plugins serve.
    */
-  unavailablePaths(): string[] {
+  listUnavailablePaths(): string[] {
     const failed = this.runs.filter(({ state, registered }) => state === 'failed' && registered.entry !== BUILT_IN);
     const down = [
       ...this.broken.map(({ state, module }) => ({ id: state.id, module })),
@@ -120,22 +120,22 @@ export class RunningPlugins {
     const own = down.flatMap(({ id }) => (/^[a-z][a-z0-9]*$/.test(id) ? [`/api/${id}`, `/${id}`] : []));
     const named = down.flatMap(({ module }) => (module === null ? [] : findRoutePaths(module)));
     const trimmed = [...own, ...named].map((path) => path.replace(/\/+$/, ''));
-    const served = this.#servedPaths();
+    const served = this.#listServedPaths();
     return [...new Set(trimmed)].filter(
       (path) => path !== '' && path !== '/api' && !served.some((other) => `${other}/`.startsWith(`${path}/`)),
     );
   }
 
-  #servedPaths(): string[] {
+  #listServedPaths(): string[] {
     const running = this.runs.filter(({ state }) => state !== 'failed');
     const routes = running.flatMap(({ parts }) => parts.routes ?? []);
     const pages = running.flatMap(({ parts }) => parts.pages ?? []);
     return [...routes, ...pages].map(({ path }) => path).concat(routes.flatMap(({ aliases = [] }) => aliases));
   }
 
-  within<T>(what: string, run: PluginRun, work: () => T | Promise<T>): Promise<T> {
+  runWithin<T>(what: string, run: PluginRun, work: () => T | Promise<T>): Promise<T> {
     const { log, timeoutMs } = this.options;
-    return within(
+    return runWithTimeout(
       timeoutMs(),
       what,
       () => runInPlugin(run.registered.entry, work),
@@ -149,66 +149,66 @@ export class RunningPlugins {
 
   async stop(run: PluginRun): Promise<void> {
     try {
-      await this.within('stop', run, () => run.parts.stop?.());
+      await this.runWithin('stop', run, () => run.parts.stop?.());
     } finally {
       if (run.state !== 'failed') run.state = 'stopped';
     }
   }
 
-  contributed(run: PluginRun, parts: PluginRun['parts']): void {
+  setParts(run: PluginRun, parts: PluginRun['parts']): void {
     run.parts = parts;
     this.#extensions.clear();
   }
 
   /** Cached until a plugin contributes or fails, because some points are read for every report. */
-  extensionsOf(point: string): readonly unknown[] {
+  listExtensions(point: string): readonly unknown[] {
     let found = this.#extensions.get(point);
     if (found === undefined) {
-      found = this.addedTo(point).map(({ value }) => value);
+      found = this.listAdditions(point).map(({ value }) => value);
       this.#extensions.set(point, found);
     }
     return found;
   }
 
-  addedTo(point: string): Added<unknown>[] {
+  listAdditions(point: string): Addition<unknown>[] {
     const there = this.runs.filter(({ state }) => state !== 'failed');
     return there.flatMap(({ id, parts }) =>
       (parts.extensions ?? []).filter((one) => one.point === point).map(({ value }) => ({ plugin: id, value })),
     );
   }
 
-  codes(): Catalogue {
-    return Object.assign({}, CODES, ...this.runs.map(({ manifest }) => manifest.errors)) as Catalogue;
+  getErrorCodes(): ErrorCatalog {
+    return Object.assign({}, CODES, ...this.runs.map(({ manifest }) => manifest.errors)) as ErrorCatalog;
   }
 
-  scopes(): ReadonlySet<string> {
+  getScopes(): ReadonlySet<string> {
     return new Set(this.runs.flatMap(({ manifest }) => manifest.scopes));
   }
 
-  failed(): string[] {
+  listFailed(): string[] {
     return [
       ...this.broken.map(({ state }) => state.id),
       ...this.runs.filter(({ state }) => state === 'failed').map(({ id }) => id),
     ];
   }
 
-  routes(): MountedRoute[] {
+  listRoutes(): MountedRoute[] {
     return this.runs.flatMap(mountRoutes);
   }
 
-  pages(): MountedPage[] {
+  listPages(): MountedPage[] {
     return this.runs.flatMap((run) => mountPages(run, this.options.log));
   }
 
-  panels(): MountedPanel[] {
+  listPanels(): MountedPanel[] {
     return this.runs.flatMap((run) => mountPanels(run, this.options.log));
   }
 
-  hosts(): MountedHosts[] {
+  listHosts(): MountedHosts[] {
     return this.runs.flatMap(({ id, parts: { hosts } }) => (hosts === undefined ? [] : [{ plugin: id, hosts }]));
   }
 
-  commands(): MountedCommand[] {
+  listCommands(): MountedCommand[] {
     return this.runs.flatMap((run) =>
       (run.parts.commands ?? []).map((spec) => ({ plugin: run.id, spec, reason: run.reason })),
     );

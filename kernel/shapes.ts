@@ -1,6 +1,6 @@
 /** Response schemas that plugins share (contract 00, lists). */
 import joi, { type ObjectSchema, type Schema } from 'joi';
-import { named } from '../ports/http.js';
+import { withSchemaName } from '../ports/http.js';
 
 /** Creates an object schema in which every field is required. */
 export const whole = (fields: Readonly<Record<string, Schema>>): ObjectSchema =>
@@ -10,8 +10,8 @@ export const whole = (fields: Readonly<Record<string, Schema>>): ObjectSchema =>
  * Creates the schema of a list page.
  * @param name for example `WebhookPage`
  */
-export const pageOf = (name: string, item: Schema): ObjectSchema =>
-  named(
+export const createPageSchema = (name: string, item: Schema): ObjectSchema =>
+  withSchemaName(
     name,
     joi.object({
       items: joi.array().items(item).required(),
@@ -21,4 +21,4 @@ export const pageOf = (name: string, item: Schema): ObjectSchema =>
     }),
   );
 
-export const deleted = named('Deleted', joi.object({ deleted: joi.boolean().required() }));
+export const deleted = withSchemaName('Deleted', joi.object({ deleted: joi.boolean().required() }));

@@ -3,21 +3,21 @@
  * Critical plugins and their dependencies cannot be switched off.
  */
 import type { PluginState } from '../ports/domain/system.js';
-import type { OwnedFault } from './loading/broken-plugins.js';
-import type { FullManifest, Installed } from './manifest.js';
+import type { PluginFault } from './loading/broken-plugins.js';
+import type { FullManifest, InstalledPlugin } from './manifest.js';
 
-export interface Switched {
-  on: Installed[];
+export interface PluginSelection {
+  on: InstalledPlugin[];
   off: PluginState[];
 }
 
 /** @param incomplete some plugin could not be loaded, so an unknown id is not reported */
-export function switchOff(
-  installed: readonly Installed[],
+export function selectPlugins(
+  installed: readonly InstalledPlugin[],
   { off = [], origin }: { off?: readonly string[]; origin: (key: string) => string },
   incomplete: boolean,
-  faults: OwnedFault[],
-): Switched {
+  faults: PluginFault[],
+): PluginSelection {
   const say = (fault: string): void => {
     faults.push({
       plugin: null,
@@ -34,7 +34,7 @@ export function switchOff(
     else if (manifest !== undefined) reasons.set(id, 'switched off by `plugins_off`');
     else if (!incomplete) say(`names "${id}", and there is no such plugin: there are ${[...known.keys()].join(', ')}`);
   }
-  for (let found = orphan(installed, reasons); found !== null; found = orphan(installed, reasons)) {
+  for (let found = findOrphan(installed, reasons); found !== null; found = findOrphan(installed, reasons)) {
     const { manifest, token, owner } = found;
     if (manifest.critical) say(`switches off ${owner}, and ${manifest.id} cannot run without its "${token}"`);
     reasons.set(manifest.id, `needs "${token}" of plugin ${owner}, which is switched off`);
@@ -50,8 +50,8 @@ export function switchOff(
   };
 }
 
-function orphan(
-  installed: readonly Installed[],
+function findOrphan(
+  installed: readonly InstalledPlugin[],
   off: ReadonlyMap<string, string>,
 ): { manifest: FullManifest; token: string; owner: string } | null {
   const providers = (name: string) => installed.filter(({ manifest }) => manifest.provides.includes(name));

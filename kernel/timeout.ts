@@ -11,7 +11,7 @@ export class TimedOut extends Error {
  * @param what for the message: `setup` gives "setup took longer than 100 ms"
  * @param late receives a late outcome: a value to release, or an error to log
  */
-export async function within<T>(
+export async function runWithTimeout<T>(
   ms: number,
   what: string,
   work: () => T | Promise<T>,

@@ -1,7 +1,7 @@
 import type { Logger } from '../ports/logger.js';
-import { within } from './timeout.js';
+import { runWithTimeout } from './timeout.js';
 
-const GIVE_UP_MS = 3_000;
+const CLEANUP_TIMEOUT_MS = 3_000;
 
 export class UndoStack {
   readonly #parts: { name: string; run: () => Promise<void> }[] = [];
@@ -12,7 +12,7 @@ export class UndoStack {
     this.#parts.push({ name, run });
   }
 
-  async all(): Promise<void> {
+  async undoAll(): Promise<void> {
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       try {
         await part.run();
@@ -23,9 +23,9 @@ export class UndoStack {
   }
 
   /** After a failed start, a hanging cleanup must not hide the reason. */
-  async giveUp(): Promise<void> {
+  async undoAfterFailure(): Promise<void> {
     try {
-      await within(GIVE_UP_MS, 'closing after a failed start', () => this.all());
+      await runWithTimeout(CLEANUP_TIMEOUT_MS, 'closing after a failed start', () => this.undoAll());
     } catch (err) {
       this.log.error({ err }, 'what the failed start had opened did not close');
     }

@@ -6,8 +6,8 @@ import type { RunningPlugins } from './running-plugins.js';
 export function findViewFaults(plugins: RunningPlugins, http: HttpServer): { run: PluginRun; faults: string[] }[] {
   const judged = plugins.runs.filter(({ state, registered }) => state !== 'failed' && !registered.tested);
   if (judged.length === 0) return [];
-  const parts = { pages: plugins.pages(), panels: plugins.panels() };
-  const ofViews = http.faults(parts, new Set(judged.map(({ id }) => id)));
+  const parts = { pages: plugins.listPages(), panels: plugins.listPanels() };
+  const ofViews = http.findFaults(parts, new Set(judged.map(({ id }) => id)));
   return judged.map((run) => {
     const { module, views } = run.registered;
     const jobs = (run.parts.jobs ?? []).map(({ name }) => name.slice(run.id.length + 1));

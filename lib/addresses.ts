@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 /** Fast path: IPv4 has one spelling and covers nearly all calls. */
-const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
+const IPV4_PATTERN = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 
 /**
  * Returns the network that limits count: an IPv4 address (also from `::ffff:1.2.3.4`), or the /64
@@ -10,9 +10,9 @@ const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
  * case.
  */
 export function getClientNetwork(address: string): string {
-  if (IPV4.test(address)) return address;
+  if (IPV4_PATTERN.test(address)) return address;
   const plain = address.split('%', 1)[0]?.toLowerCase() ?? '';
-  const parsed = ipaddr.IPv4.isValidFourPartDecimal(plain) || plain.includes(':') ? parse(plain) : null;
+  const parsed = ipaddr.IPv4.isValidFourPartDecimal(plain) || plain.includes(':') ? parseAddress(plain) : null;
   if (parsed === null) return plain;
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
@@ -26,9 +26,9 @@ export function getClientNetwork(address: string): string {
  */
 export function getOperatorNetwork(address: string): string {
   const network = getClientNetwork(address);
-  if (IPV4.test(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`;
+  if (IPV4_PATTERN.test(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`;
   const ipv6 = network.endsWith('::/64') ? network.split(':').slice(0, 3) : null;
   return ipv6 === null ? network : `${ipv6.join(':')}::/48`;
 }
 
-const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => (ipaddr.isValid(text) ? ipaddr.parse(text) : null);
+const parseAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => (ipaddr.isValid(text) ? ipaddr.parse(text) : null);

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 
-export interface Bounds {
+export interface BoundedMapOptions {
   /** Maximum entries; evicts the least recently used. */
   most: number;
   /** Milliseconds from `set`; absent: no expiry. */
@@ -15,13 +15,13 @@ export interface Bounds {
 }
 
 /** lru-cache treats a TTL of 0 as none. */
-const LEAST = 0.001;
+const MIN_TTL_MS = 0.001;
 
 export class BoundedMap<V extends {}> {
   readonly #entries: LRUCache<string, V>;
   readonly #ttlMs: number | undefined;
 
-  constructor({ most, ttlMs, now }: Bounds) {
+  constructor({ most, ttlMs, now }: BoundedMapOptions) {
     // lru-cache treats a start at 0 as none, where a test's clock may begin.
     const perf = now === undefined ? performance : { now: () => now() + 1 };
     this.#entries = new LRUCache<string, V>({ maxSize: most, sizeCalculation: () => 1, ttlResolution: 0, perf });
@@ -38,7 +38,7 @@ export class BoundedMap<V extends {}> {
 
   /** @param ttlMs TTL of this entry */
   set(key: string, value: V, ttlMs = this.#ttlMs): void {
-    this.#entries.set(key, value, ttlMs === undefined ? {} : { ttl: Math.max(LEAST, ttlMs - 1) });
+    this.#entries.set(key, value, ttlMs === undefined ? {} : { ttl: Math.max(MIN_TTL_MS, ttlMs - 1) });
   }
 
   delete(key: string): void {

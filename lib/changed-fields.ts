@@ -9,7 +9,7 @@ export interface ChangedFields {
 
 const MAX_SHOWN_LENGTH = 500;
 
-const shown = (value: unknown): ShownValue => {
+const toShownValue = (value: unknown): ShownValue => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_SHOWN_LENGTH);
@@ -26,7 +26,7 @@ export function findChangedFields(
     Object.fromEntries(
       names.map((name) => {
         const value = (values as Record<string, unknown>)[name];
-        return [name, secrets.includes(name) && value !== null && value !== undefined ? 'set' : shown(value)];
+        return [name, secrets.includes(name) && value !== null && value !== undefined ? 'set' : toShownValue(value)];
       }),
     );
   return { before: of(before), after: of(after) };

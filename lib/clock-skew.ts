@@ -6,8 +6,8 @@
  *
  * `ClockStepDetector` detects steps by comparison with the monotonic clock.
  */
-import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS, SECOND_MS } from './time.js';
-import { each } from './paging.js';
+import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS, SECOND_MS } from './time.js';
+import { iterateItems } from './paging.js';
 
 interface Clock {
   now(): number;
@@ -19,13 +19,13 @@ export const CLOCK_SLACK_MS = 2 * SECOND_MS;
 /** Tolerated difference between the clocks of two processes. */
 export const CLOCK_SKEW_MS = 30 * SECOND_MS;
 /** A stored time further ahead was written before the clock moved backwards. */
-export const AHEAD_MS = MINUTE_MS;
+export const MAX_AHEAD_MS = MINUTE_MS;
 
 /**
  * Detects clock steps. A suspended machine has stepped ahead, since its monotonic clock stood
  * still.
  */
-export class ClockSteps {
+export class ClockStepDetector {
   #offset: number;
   #recent = { ms: 0, until: -Infinity };
 
@@ -59,7 +59,7 @@ interface Rows<T> {
   change(filter: object, update: { set: Record<string, string | number> }): Promise<unknown>;
 }
 
-interface Reanchored<T> {
+interface ReanchorOptions<T> {
   field: string;
   filter?: object;
   sort?: readonly (readonly [string, 'asc'])[];
@@ -77,8 +77,8 @@ const PAGE_SIZE = 200;
  * clock. After a backwards step they are reanchored: this process's exactly, others' within their
  * maximum delay.
  */
-export class DueTimes {
-  readonly #steps: ClockSteps;
+export class DueTimeTracker {
+  readonly #steps: ClockStepDetector;
   /** Stored time → due time on the monotonic clock. */
   readonly #scheduled = new Map<string, number>();
   /** Monotonic time of the last check of stored times, which may be wrong at start. */
@@ -92,17 +92,17 @@ export class DueTimes {
     private readonly clock: Clock,
     private readonly recheckMs = Infinity,
   ) {
-    this.#steps = new ClockSteps(clock);
+    this.#steps = new ClockStepDetector(clock);
   }
 
   /** Returns the time to store for `ms` from now. */
-  in(ms: number): string {
-    return this.at(this.clock.now() + ms);
+  scheduleIn(ms: number): string {
+    return this.scheduleAt(this.clock.now() + ms);
   }
 
   /** Returns a time to store. @param time milliseconds since 1970, by the current clock */
-  at(time: number): string {
-    const due = isoOf(time);
+  scheduleAt(time: number): string {
+    const due = toIsoString(time);
     if (this.#scheduled.size >= MAX_DUE_TIMES) this.#prune();
     this.#scheduled.set(due, this.clock.monotonic() + time - this.clock.now());
     return due;
@@ -118,24 +118,24 @@ export class DueTimes {
   }
 
   /** Moves due times that are too far ahead. Compare-and-set, so processes may run concurrently. */
-  async reanchor<T extends { id: string }>(rows: Rows<T>, options: Reanchored<T>): Promise<void> {
+  async reanchor<T extends { id: string }>(rows: Rows<T>, options: ReanchorOptions<T>): Promise<void> {
     const { field, filter, sort, longest, fields } = options;
-    const after = isoOf(this.clock.now() + CLOCK_SLACK_MS);
+    const after = toIsoString(this.clock.now() + CLOCK_SLACK_MS);
     const query = { filter: { ...filter, [field]: { gt: after } }, ...(sort && { sort }), limit: PAGE_SIZE };
-    for await (const row of each<T, object>(rows, query)) {
+    for await (const row of iterateItems<T, object>(rows, query)) {
       const due = Reflect.get(row, field) as string;
       const now = this.clock.now();
-      const own = this.#scheduledTime(due);
+      const own = this.#getScheduledTime(due);
       const latest = now + longest(row);
       if (Date.parse(due) <= Math.min(own + CLOCK_SLACK_MS, latest + CLOCK_SKEW_MS)) continue;
       const time = Math.min(own, latest);
-      const set = fields?.(row, time) ?? { [field]: this.at(time) };
+      const set = fields?.(row, time) ?? { [field]: this.scheduleAt(time) };
       await rows.change({ id: row.id, [field]: due }, { set });
     }
   }
 
   /** By the current clock; Infinity: written by another process. */
-  #scheduledTime(due: string): number {
+  #getScheduledTime(due: string): number {
     const at = this.#scheduled.get(due);
     return at === undefined ? Infinity : this.clock.now() + Math.max(0, at - this.clock.monotonic());
   }
@@ -156,18 +156,18 @@ export class DueTimes {
  */
 export function hasElapsed(at: string, ms: number, now: number): boolean {
   const age = now - Date.parse(at);
-  return age >= ms || age < -AHEAD_MS;
+  return age >= ms || age < -MAX_AHEAD_MS;
 }
 
 /** Returns the equivalent filter for a stored field. */
-export const elapsed = (field: string, ms: number, now: number): { or: Record<string, object>[] } => ({
-  or: [{ [field]: { gt: '', lte: isoOf(now - ms) } }, { [field]: { gt: isoOf(now + AHEAD_MS) } }],
+export const buildElapsedFilter = (field: string, ms: number, now: number): { or: Record<string, object>[] } => ({
+  or: [{ [field]: { gt: '', lte: toIsoString(now - ms) } }, { [field]: { gt: toIsoString(now + MAX_AHEAD_MS) } }],
 });
 
 /** Maximum lead of a trusted clock. */
-export const LEAP_MS = HOUR_MS;
+export const MAX_CLOCK_LEAP_MS = HOUR_MS;
 /** Running time after which a clock that stays ahead is trusted. */
-export const PROOF_MS = DAY_MS;
+export const CLOCK_TRUST_DELAY_MS = DAY_MS;
 
 /** Stored result of a clock check, for the next check of any process. */
 export interface ClockNote {
@@ -200,21 +200,21 @@ export function evaluateClock(
   const passed = Math.max(0, monotonic - (isSameBoot ? last.monotonic : (checkedAt ?? monotonic)));
   const at = last.at + passed;
   const doubted_ms = last.doubted_ms + passed;
-  if (now - at <= LEAP_MS || doubted_ms >= PROOF_MS) return { note: trusted, ahead_ms: 0 };
+  if (now - at <= MAX_CLOCK_LEAP_MS || doubted_ms >= CLOCK_TRUST_DELAY_MS) return { note: trusted, ahead_ms: 0 };
   const doubt = last.doubt ?? (isSameBoot || checkedAt !== null ? 'leap' : 'stop');
   return { note: { ...trusted, at, doubted_ms, doubt }, ahead_ms: now - at };
 }
 
 /** How long cursors are corrected after a backwards step. */
-const REMEMBERED_MS = DAY_MS;
+const REPEATED_RANGE_TTL_MS = DAY_MS;
 
 /**
  * Times that occurred twice because the clock moved backwards. New changes then get timestamps
  * older than existing cursors (contract 00, lists), so queries within the range start at its
  * beginning; they may repeat changes, but miss none.
  */
-export class RepeatedTimes {
-  readonly #steps: ClockSteps;
+export class RepeatedTimeRange {
+  readonly #steps: ClockStepDetector;
   #checkedAt: number;
   #range: { from: number; to: number; seenAt: number; hasUnknownStart: boolean } | null = null;
 
@@ -223,7 +223,7 @@ export class RepeatedTimes {
     private readonly clock: Clock,
     private readonly marginMs: number,
   ) {
-    this.#steps = new ClockSteps(clock);
+    this.#steps = new ClockStepDetector(clock);
     this.#checkedAt = clock.monotonic();
   }
 
@@ -231,11 +231,11 @@ export class RepeatedTimes {
    * Detects a backwards step before this process started.
    * @param newest stored timestamp, RFC 3339
    */
-  start(newest: string | undefined): void {
+  detectEarlierStep(newest: string | undefined): void {
     const now = this.clock.now();
     const latest = newest === undefined ? 0 : Date.parse(newest);
     // Cursors may be later than the newest timestamp.
-    if (latest > now + CLOCK_SLACK_MS) this.#extend(now, latest + REMEMBERED_MS, true);
+    if (latest > now + CLOCK_SLACK_MS) this.#extend(now, latest + REPEATED_RANGE_TTL_MS, true);
   }
 
   /** Call before each write: the clock may catch up before the next query. */
@@ -249,20 +249,20 @@ export class RepeatedTimes {
   }
 
   /** Returns where a query with this cursor starts. @param mark RFC 3339, as the result */
-  since(mark: string): string {
+  getQueryStart(mark: string): string {
     this.check();
     const range = this.#range;
     const time = Date.parse(mark);
     if (range === null || time <= range.from || time > range.to) return mark;
     const isAhead = time > this.clock.now() + CLOCK_SLACK_MS;
-    if (!isAhead && this.clock.monotonic() - range.seenAt >= REMEMBERED_MS) return mark;
-    return isoOf(isAhead && range.hasUnknownStart ? 0 : range.from - this.marginMs);
+    if (!isAhead && this.clock.monotonic() - range.seenAt >= REPEATED_RANGE_TTL_MS) return mark;
+    return toIsoString(isAhead && range.hasUnknownStart ? 0 : range.from - this.marginMs);
   }
 
   #extend(from: number, to: number, hasUnknownStart: boolean): void {
     const seenAt = this.clock.monotonic();
     const range = this.#range;
-    const isOver = range === null || (seenAt - range.seenAt >= REMEMBERED_MS && range.to <= this.clock.now());
+    const isOver = range === null || (seenAt - range.seenAt >= REPEATED_RANGE_TTL_MS && range.to <= this.clock.now());
     this.#range = isOver
       ? { from, to, seenAt, hasUnknownStart }
       : {

@@ -20,15 +20,15 @@ export async function syncFolder(folder: string): Promise<void> {
  */
 export async function makeFolders(folder: string, mode: number): Promise<void> {
   try {
-    return await makeOne(folder, mode);
+    return await makeFolder(folder, mode);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error;
   }
   await makeFolders(dirname(folder), mode);
-  await makeOne(folder, mode);
+  await makeFolder(folder, mode);
 }
 
-async function makeOne(folder: string, mode: number): Promise<void> {
+async function makeFolder(folder: string, mode: number): Promise<void> {
   try {
     await mkdir(folder, { mode });
   } catch (error) {
@@ -45,8 +45,8 @@ export async function findFirstMissing(folder: string): Promise<string | null> {
 }
 
 /** Removes a folder and its subfolders unless they hold other files. */
-export async function removeEmpty(folder: string): Promise<void> {
+export async function removeEmptyFolders(folder: string): Promise<void> {
   const inside = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of inside) if (entry.isDirectory()) await removeEmpty(join(folder, entry.name));
+  for (const entry of inside) if (entry.isDirectory()) await removeEmptyFolders(join(folder, entry.name));
   await rmdir(folder).catch(() => undefined);
 }

@@ -15,9 +15,9 @@ export interface JsonBounds {
  * Returns the value within `bounds`, copied only from the first change on. Undefined members become
  * null. The value must come from `JSON.parse`.
  */
-export const boundJson = (value: unknown, bounds: JsonBounds): Json => bound(value as Json | undefined, bounds, 0);
+export const boundJson = (value: unknown, bounds: JsonBounds): Json => boundValue(value as Json | undefined, bounds, 0);
 
-function bound(value: Json | undefined, bounds: JsonBounds, depth: number): Json {
+function boundValue(value: Json | undefined, bounds: JsonBounds, depth: number): Json {
   if (typeof value === 'string') return bounds.text?.(value) ?? value;
   if (value === null || value === undefined || typeof value !== 'object') return value ?? null;
   if (depth >= bounds.depth) return bounds.deeper(value);
@@ -27,7 +27,7 @@ function bound(value: Json | undefined, bounds: JsonBounds, depth: number): Json
 function boundArray(value: Json[], bounds: JsonBounds, depth: number): Json[] {
   let copy: Json[] | null = null;
   for (let i = 0; i < value.length; i++) {
-    const kept = bound(value[i], bounds, depth + 1);
+    const kept = boundValue(value[i], bounds, depth + 1);
     if (kept !== value[i]) (copy ??= value.slice())[i] = kept;
   }
   return copy ?? value;
@@ -39,7 +39,7 @@ function boundObject(value: { [key: string]: Json | undefined }, bounds: JsonBou
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
     const name = bounds.text?.(key) ?? key;
-    const kept = bound(value[key], bounds, depth + 1);
+    const kept = boundValue(value[key], bounds, depth + 1);
     if (copy === null && (name !== key || kept !== value[key])) {
       copy = keys.slice(0, i).map((before) => [before, value[before] as Json]);
     }

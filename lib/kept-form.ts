@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 
-export interface KeptForm {
+export interface SavedForm {
   /** Path with query. */
   path: string;
   /** Controls in order, without form token. */
@@ -14,15 +14,15 @@ export interface KeptForm {
 /** Maximum length of the signed text; longer forms are not saved. */
 export const MAX_SAVED_FORM_LENGTH = 48 * 1024;
 
-const SECRET = /pass|secret|totp|^code$/i;
+const SECRET_NAME_PATTERN = /pass|secret|totp|^code$/i;
 
 /** Lists the written texts of a form with readable names. */
-export const listWrittenFields = (fields: KeptForm['fields']): { name: string; value: string }[] =>
-  fields.filter(([, value]) => /\S\s+\S/.test(value)).map(([name, value]) => ({ name: spoken(name), value }));
+export const listWrittenFields = (fields: SavedForm['fields']): { name: string; value: string }[] =>
+  fields.filter(([, value]) => /\S\s+\S/.test(value)).map(([name, value]) => ({ name: toFieldLabel(name), value }));
 
-const spoken = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');
+const toFieldLabel = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');
 
-const RANDOM = 16;
+const RANDOM_LENGTH = 16;
 
 /**
  * Creates a one-time form id bound to an account: someone else who signs in must not submit text
@@ -33,35 +33,35 @@ export const createFormId = (random: string, account: string, sign: (text: strin
   random + sign(`form.${account}.${random}`);
 
 /** Returns whether the form was created for this account. */
-export function isFormOf({ fields }: KeptForm, account: string, sign: (text: string) => string): boolean {
+export function isFormForAccount({ fields }: SavedForm, account: string, sign: (text: string) => string): boolean {
   const id = fields.find(([name]) => name === 'form_id')?.[1] ?? '';
-  return same(id, createFormId(id.slice(0, RANDOM), account, sign));
+  return isEqualText(id, createFormId(id.slice(0, RANDOM_LENGTH), account, sign));
 }
 
-function same(given: string, right: string): boolean {
+function isEqualText(given: string, right: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-const marked = (body: string): string => `kept.${body}`;
+const addSignaturePrefix = (body: string): string => `kept.${body}`;
 
 /**
  * Signs a form.
  * @param sign a MAC of the service
  * @returns null when it is too long or holds a secret
  */
-export function encodeSavedForm(form: KeptForm, sign: (text: string) => string): string | null {
-  if (form.fields.some(([name]) => SECRET.test(name))) return null;
+export function encodeSavedForm(form: SavedForm, sign: (text: string) => string): string | null {
+  if (form.fields.some(([name]) => SECRET_NAME_PATTERN.test(name))) return null;
   const body = Buffer.from(JSON.stringify([form.path, form.fields])).toString('base64url');
-  const text = `${body}.${sign(marked(body))}`;
+  const text = `${body}.${sign(addSignaturePrefix(body))}`;
   return text.length > MAX_SAVED_FORM_LENGTH ? null : text;
 }
 
 /** Verifies a form. @returns null when the signature is invalid */
-export function decodeSavedForm(text: string, sign: (text: string) => string): KeptForm | null {
+export function decodeSavedForm(text: string, sign: (text: string) => string): SavedForm | null {
   if (text.length > MAX_SAVED_FORM_LENGTH) return null;
   const [body = '', mark = ''] = text.split('.', 2);
-  if (!same(mark, sign(marked(body)))) return null;
-  const [path, fields] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [string, KeptForm['fields']];
+  if (!isEqualText(mark, sign(addSignaturePrefix(body)))) return null;
+  const [path, fields] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [string, SavedForm['fields']];
   return { path, fields };
 }

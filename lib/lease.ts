@@ -44,9 +44,9 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }
 
-const SKEW_MS = 30_000;
+const MAX_CLOCK_SKEW_MS = 30_000;
 /** Two of them may fail. */
-const RENEWALS = 3;
+const RENEWALS_PER_TTL = 3;
 
 export class Lease<O extends object = object> {
   #seen: { text: string; since: number } | null = null;
@@ -57,24 +57,24 @@ export class Lease<O extends object = object> {
   ) {}
 
   /** Acquires the lease if it is free or its holder is gone; null when a live process holds it. */
-  async take(): Promise<HeldLease | null> {
+  async acquire(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
     const holder = uuid();
     const taken = { holder, owner, expires_at: getLeaseExpiry(clock.now(), ttlMs) };
     const current = (await this.rows.get(id)) ?? (await this.#create(taken));
-    if (current.holder === holder) return this.#held(current, NaN);
+    if (current.holder === holder) return this.#toHeldLease(current, NaN);
     const left = Date.parse(current.expires_at ?? '') - clock.now();
-    if (current.holder !== null && !(await this.#gone(current, left))) return null;
+    if (current.holder !== null && !(await this.#isHolderGone(current, left))) return null;
     const won = await this.rows.change(
       { id, holder: current.holder, fence: current.fence ?? null },
       { set: { ...taken, expires_at: getLeaseExpiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
     );
-    return won === null ? null : this.#held(won.doc, left);
+    return won === null ? null : this.#toHeldLease(won.doc, left);
   }
 
   /** @param left remaining milliseconds of the previous holder */
-  #held({ holder, fence }: LeaseRow<O>, left: number): HeldLease {
-    const setBack = left > this.options.ttlMs + SKEW_MS;
+  #toHeldLease({ holder, fence }: LeaseRow<O>, left: number): HeldLease {
+    const setBack = left > this.options.ttlMs + MAX_CLOCK_SKEW_MS;
     return new HeldLease(this.rows, this.options, holder ?? '', fence ?? 0, setBack);
   }
 
@@ -86,14 +86,14 @@ export class Lease<O extends object = object> {
     return created?.doc ?? { id, holder: null };
   }
 
-  async #gone(row: LeaseRow<O>, left: number): Promise<boolean> {
+  async #isHolderGone(row: LeaseRow<O>, left: number): Promise<boolean> {
     const { judge, ttlMs, ownerDead } = this.options;
-    const over = judge === 'clock' ? left <= 0 || left > ttlMs + SKEW_MS : this.#silent(row);
+    const over = judge === 'clock' ? left <= 0 || left > ttlMs + MAX_CLOCK_SKEW_MS : this.#isHolderSilent(row);
     if (over || ownerDead === undefined) return over;
     return row.owner !== null && row.owner !== undefined && ownerDead(row.owner);
   }
 
-  #silent(row: LeaseRow): boolean {
+  #isHolderSilent(row: LeaseRow): boolean {
     const text = JSON.stringify(row);
     const now = this.options.clock.monotonic();
     if (this.#seen?.text !== text) this.#seen = { text, since: now };
@@ -106,7 +106,7 @@ export interface ProcessLeaseParts<O extends object> {
   clock: LeaseOptions['clock'];
   ids: { uuid(): string };
   log: { warn(details: object, message: string): void };
-  processes: { self(): Promise<O>; dead(owner: O): Promise<boolean> };
+  processes: { getSelf(): Promise<O>; isDead(owner: O): Promise<boolean> };
 }
 
 /**
@@ -122,8 +122,8 @@ export async function createProcessLease<O extends object>(
     ...options,
     clock,
     uuid: () => ids.uuid(),
-    owner: await processes.self(),
-    ownerDead: (owner) => processes.dead(owner),
+    owner: await processes.getSelf(),
+    ownerDead: (owner) => processes.isDead(owner),
     onFault: (err) => log.warn({ err, lease: options.id }, `the lease of ${what} was not renewed`),
   });
 }
@@ -142,12 +142,12 @@ export class HeldLease {
     readonly holder: string,
     readonly fence: number,
     /** The previous expiry was implausibly far ahead: the clock moved backwards. */
-    readonly setBack: boolean,
+    readonly hasClockMovedBack: boolean,
   ) {
     this.#renewed = options.clock.monotonic();
     // A loss is reported by `signal`, `check` and the next `confirm`.
     const renew = (): void => void this.#renew().catch((error: unknown) => options.onFault(error));
-    this.#timer = setInterval(renew, options.ttlMs / RENEWALS);
+    this.#timer = setInterval(renew, options.ttlMs / RENEWALS_PER_TTL);
     this.#timer.unref();
     this.#end = setTimeout(() => this.#lost.abort(), options.ttlMs);
     this.#end.unref();

@@ -4,15 +4,15 @@
  * default.
  */
 import { BoundedMap } from './bounded-map.js';
-import { DAY_MS, isoOf } from './time.js';
+import { DAY_MS, toIsoString } from './time.js';
 
 /** From 1900; earlier zones had offsets of seconds and fractions. */
-const LOCAL = /^(?:19|[2-9]\d)\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
+const LOCAL_TIME_PATTERN = /^(?:19|[2-9]\d)\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
 
-const formats = new BoundedMap<Intl.DateTimeFormat>({ most: 600 });
+const formatCache = new BoundedMap<Intl.DateTimeFormat>({ most: 600 });
 
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
+function getFormat(zone: string): Intl.DateTimeFormat {
+  const known = formatCache.get(zone);
   if (known !== undefined) return known;
   const made = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -26,14 +26,14 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     minute: '2-digit',
     second: '2-digit',
   });
-  formats.set(zone, made);
+  formatCache.set(zone, made);
   return made;
 }
 
 /** Returns the zone's wall clock at an instant as if it were UTC, in whole seconds. */
-function clockAt(ms: number, zone: string): number {
+function getLocalClock(ms: number, zone: string): number {
   const parts = Object.fromEntries(
-    formatOf(zone)
+    getFormat(zone)
       .formatToParts(ms)
       .map(({ type, value }) => [type, Number(value)]),
   );
@@ -44,7 +44,7 @@ function clockAt(ms: number, zone: string): number {
 /** Returns the zone's offset from UTC in ms. */
 export function getUtcOffset(ms: number, zone: string): number {
   const second = Math.floor(ms / 1000) * 1000;
-  return clockAt(second, zone) - second;
+  return getLocalClock(second, zone) - second;
 }
 
 /**
@@ -55,14 +55,14 @@ export function getUtcOffset(ms: number, zone: string): number {
  * @throws RangeError for an unknown zone
  */
 export function utcOfLocal(text: string, zone: string, which: 'first' | 'second' = 'first'): string | null {
-  const clock = LOCAL.test(text) ? Date.parse(`${text}Z`) : NaN;
+  const clock = LOCAL_TIME_PATTERN.test(text) ? Date.parse(`${text}Z`) : NaN;
   // JavaScript reads February 31 as a day in March.
-  if (Number.isNaN(clock) || isoOf(clock).slice(0, 16) !== text.slice(0, 16)) return null;
+  if (Number.isNaN(clock) || toIsoString(clock).slice(0, 16) !== text.slice(0, 16)) return null;
   // Offsets around a possible change: offsets are below a day, and changes over two days apart.
   const [before, after] = [getUtcOffset(clock - DAY_MS, zone), getUtcOffset(clock + DAY_MS, zone)];
   const instants = [clock - before, clock - after].filter((ms) => ms + getUtcOffset(ms, zone) === clock);
-  if (instants.length === 0) return isoOf(clock - before);
-  return isoOf(which === 'first' ? Math.min(...instants) : Math.max(...instants));
+  if (instants.length === 0) return toIsoString(clock - before);
+  return toIsoString(which === 'first' ? Math.min(...instants) : Math.max(...instants));
 }
 
 /**
@@ -70,13 +70,13 @@ export function utcOfLocal(text: string, zone: string, which: 'first' | 'second'
  * @param at RFC 3339, or ms since the epoch
  * @throws RangeError for an unknown zone or invalid time
  */
-export function localOf(at: string | number, zone: string): string {
+export function toLocalTime(at: string | number, zone: string): string {
   const ms = typeof at === 'number' ? at : Date.parse(at);
-  return isoOf(clockAt(ms, zone)).slice(0, 16);
+  return toIsoString(getLocalClock(ms, zone)).slice(0, 16);
 }
 
 /** Returns whether this is an IANA zone: `Europe/Zurich`, `UTC`. */
-export function isZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

@@ -6,23 +6,23 @@
  * which every new entry changes and the owner's job uses after a crash. Deliveries of a document
  * are sequential; receivers deduplicate by entry id.
  */
-import { elapsed } from './clock-skew.js';
+import { buildElapsedFilter } from './clock-skew.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { iteratePages } from './paging.js';
 
 /** Older entries belong to an ended process or a failed receiver. */
-const LEFTOVER_MS = 10_000;
+const LEFTOVER_AGE_MS = 10_000;
 const MAX_BATCH_SIZE = 200;
-const NONE: ReadonlySet<string> = new Set();
+const NO_IDS: ReadonlySet<string> = new Set();
 
-interface Entry {
+interface OutboxEntry {
   /** Deduplication id of receivers. */
   id: string;
   /** RFC 3339. */
   at: string;
 }
 
-export interface OutboxHolder<E extends Entry> {
+export interface OutboxHolder<E extends OutboxEntry> {
   id: string;
   outbox: readonly E[];
   /** Position of the newest entry (`formatOutboxPosition`); null: empty. */
@@ -39,15 +39,15 @@ interface Query {
 interface Rows<T> {
   get(id: string): Promise<T | null>;
   find(query?: Query): Promise<{ items: T[]; next: string | null }>;
-  change(filter: { [path: string]: string }, update: Emptying): Promise<unknown>;
-  changeMany(filter: object, update: Emptying): Promise<number>;
-  bulk(ops: readonly { change: { [path: string]: string }; update: Emptying }[]): Promise<readonly object[]>;
+  change(filter: { [path: string]: string }, update: EmptyingUpdate): Promise<unknown>;
+  changeMany(filter: object, update: EmptyingUpdate): Promise<number>;
+  bulk(ops: readonly { change: { [path: string]: string }; update: EmptyingUpdate }[]): Promise<readonly object[]>;
 }
 
-type Emptying =
+type EmptyingUpdate =
   { set: { outbox?: []; outbox_at: null } } | { pull: { outbox: { field: 'id'; in: readonly string[] } } };
 
-export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
+export interface OutboxDelivery<T extends OutboxHolder<E>, E extends OutboxEntry> {
   rows: Rows<T>;
   /**
    * Delivers an entry.
@@ -64,33 +64,33 @@ export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
    */
   gatherMs?: number;
   /** Called after all deliveries; true: the document is deleted and needs no emptying. */
-  emptied?(doc: T): Promise<boolean>;
+  onEmptied?(doc: T): Promise<boolean>;
   /** Milliseconds since 1970. */
   now(): number;
-  failed(error: unknown, id: string): void;
+  onFailed(error: unknown, id: string): void;
 }
 
 /** Unique per entry, so that emptying an outbox never removes a newer entry. */
-export const outboxAt = ({ at, id }: Entry): string => `${at} ${id}`;
+export const formatOutboxPosition = ({ at, id }: OutboxEntry): string => `${at} ${id}`;
 
-interface Delivered {
+interface DeliveredDocument {
   id: string;
   outbox_at: string;
   resolve: (isEmpty: boolean) => void;
   reject: (error: unknown) => void;
 }
 
-export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
+export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
   readonly #inTurn = new KeyedMutex();
   readonly #background = new Set<Promise<void>>();
-  readonly #turns: GatheredTurns | null;
-  #delivered: Delivered[] = [];
+  readonly #turns: TurnBatcher | null;
+  #delivered: DeliveredDocument[] = [];
   /** Number of active drains, which disable batching. */
   #draining = 0;
 
   constructor(private readonly delivery: OutboxDelivery<T, E>) {
     const { gatherMs } = delivery;
-    this.#turns = gatherMs === undefined ? null : new GatheredTurns(gatherMs);
+    this.#turns = gatherMs === undefined ? null : new TurnBatcher(gatherMs);
   }
 
   /**
@@ -109,7 +109,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
    * Delivers all entries of a document in its turn; resolves when settled.
    * @param placed ids of entries that the caller has placed
    */
-  sendAll(id: string, placed: ReadonlySet<string> = NONE): Promise<void> {
+  sendAll(id: string, placed: ReadonlySet<string> = NO_IDS): Promise<void> {
     return this.#run(id, async () => {
       const doc = await this.delivery.rows.get(id);
       if (doc === null || doc.outbox_at === null) return;
@@ -120,7 +120,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   #run(id: string, work: () => Promise<void>): Promise<void> {
-    const task = this.#inTurn.run(id, work).catch((error: unknown) => this.delivery.failed(error, id));
+    const task = this.#inTurn.run(id, work).catch((error: unknown) => this.delivery.onFailed(error, id));
     this.#background.add(task);
     return task.finally(() => this.#background.delete(task));
   }
@@ -139,8 +139,8 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   /** Returns false when an entry was added meanwhile. */
   async #empty(doc: T): Promise<boolean> {
     const { id, outbox_at } = doc;
-    if (outbox_at === null || (await this.delivery.emptied?.(doc)) === true) return true;
-    if (this.#turns !== null) return this.#emptyTogether(id, outbox_at);
+    if (outbox_at === null || (await this.delivery.onEmptied?.(doc)) === true) return true;
+    if (this.#turns !== null) return this.#emptyInBatch(id, outbox_at);
     // Bulk, because it does not return the document.
     const [done] = await this.delivery.rows.bulk([
       { change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } },
@@ -149,7 +149,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   /** Batches deliveries that end in the same turn of the event loop. */
-  #emptyTogether(id: string, outbox_at: string): Promise<boolean> {
+  #emptyInBatch(id: string, outbox_at: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#delivered.push({ id, outbox_at, resolve, reject });
       if (this.#delivered.length === 1) setImmediate(() => this.#emptyAll());
@@ -160,10 +160,10 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
     const delivered = this.#delivered;
     this.#delivered = [];
     for (let i = 0; i < delivered.length; i += MAX_BATCH_SIZE)
-      void this.#emptyThese(delivered.slice(i, i + MAX_BATCH_SIZE));
+      void this.#emptyBatch(delivered.slice(i, i + MAX_BATCH_SIZE));
   }
 
-  async #emptyThese(delivered: readonly Delivered[]): Promise<void> {
+  async #emptyBatch(delivered: readonly DeliveredDocument[]): Promise<void> {
     const { rows } = this.delivery;
     try {
       const ids = delivered.map(({ id }) => id);
@@ -185,7 +185,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
    * documents.
    * @param left filter; default: entries older than some seconds
    */
-  async reconcile(signal?: AbortSignal, left: object = this.#leftover()): Promise<number> {
+  async reconcile(signal?: AbortSignal, left: object = this.#buildLeftoverFilter()): Promise<number> {
     let n = 0;
     const query: Query = { filter: left, sort: [['outbox_at', 'asc']], limit: MAX_BATCH_SIZE };
     for await (const docs of iteratePages(this.delivery.rows, query)) {
@@ -196,12 +196,12 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
     return n;
   }
 
-  #leftover(): object {
-    return elapsed('outbox_at', LEFTOVER_MS, this.delivery.now());
+  #buildLeftoverFilter(): object {
+    return buildElapsedFilter('outbox_at', LEFTOVER_AGE_MS, this.delivery.now());
   }
 
   /** Returns the age of the oldest undelivered entry in seconds; 0: none. */
-  async oldestAge(): Promise<number> {
+  async getOldestAge(): Promise<number> {
     const page = await this.delivery.rows.find({
       filter: { outbox_at: { gt: '' } },
       sort: [['outbox_at', 'asc']],
@@ -225,7 +225,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
  * Batches work to save store commands: the first runs immediately, those within `everyMs` run
  * together afterwards.
  */
-class GatheredTurns {
+class TurnBatcher {
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
 

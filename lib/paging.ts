@@ -12,13 +12,13 @@ interface Cursor {
   after?: string | null;
 }
 
-export interface Paged<T, Q extends Cursor> {
+export interface PagedList<T, Q extends Cursor> {
   find(query?: Q): Promise<Page<T>>;
 }
 
 /** Iterates the pages from `query.after`; at least one, possibly empty. */
 export async function* iteratePages<T, Q extends Cursor>(
-  list: Paged<T, Q>,
+  list: PagedList<T, Q>,
   query: Q,
 ): AsyncGenerator<T[], void, undefined> {
   for (let after = query.after ?? null, last = false; !last;) {
@@ -30,12 +30,12 @@ export async function* iteratePages<T, Q extends Cursor>(
 }
 
 /** Iterates the items. */
-export async function* each<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): AsyncGenerator<T, void, undefined> {
+export async function* iterateItems<T, Q extends Cursor>(list: PagedList<T, Q>, query: Q): AsyncGenerator<T, void, undefined> {
   for await (const items of iteratePages(list, query)) yield* items;
 }
 
 /** Returns all items, for lists of bounded size. */
-export async function all<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): Promise<T[]> {
+export async function collectAll<T, Q extends Cursor>(list: PagedList<T, Q>, query: Q): Promise<T[]> {
   const found: T[] = [];
   for await (const items of iteratePages(list, query)) for (const item of items) found.push(item);
   return found;

@@ -2,5 +2,5 @@
  * Returns whether `held` includes the scope; `…:manage` implies `…:read` (contract 10, tokens:
  * "Scopes").
  */
-export const grants = (held: readonly string[], scope: string): boolean =>
+export const hasScope = (held: readonly string[], scope: string): boolean =>
   held.includes(scope) || (scope.endsWith(':read') && held.includes(scope.replace(/:read$/, ':manage')));

@@ -2,7 +2,7 @@
  * Field errors are fragments in the API (`is required`, `must be a number`); pages show sentences.
  */
 
-const PREDICATE = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/;
+const PREDICATE_PATTERN = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/;
 
 /**
  * Formats `is required`, `Reason` → `Reason is required.`; a text with its own subject only gets a
@@ -11,6 +11,6 @@ const PREDICATE = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/
 export function formatSentence(fragment: string, subject = 'This'): string {
   const text = fragment.trim().replaceAll('`', '');
   if (text === '') return '';
-  const whole = PREDICATE.test(text) ? `${subject} ${text}` : text;
+  const whole = PREDICATE_PATTERN.test(text) ? `${subject} ${text}` : text;
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }

@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from './single-flight.js';
 
-export interface ReadingOptions<T> {
+export interface CoalescedCacheOptions<T> {
   /** Maximum age of a slow result, from the start of its read, in ms. */
   maxAgeMs: number;
   /** Maximum duration of a fast read, in ms. */
@@ -16,30 +16,30 @@ export interface ReadingOptions<T> {
   monotonic: () => number;
 }
 
-interface Reading<T> {
+interface CachedValue<T> {
   value: T;
   /** Start of the next read. */
   refreshAt: number;
 }
 
 /** Refreshes this many read durations before expiry. */
-const AHEAD = 2;
+const REFRESH_AHEAD_FACTOR = 2;
 
 /** A coalesced cache per key, for example per project. */
 export class KeyedCoalescedCache<T> {
-  readonly #slow: LRUCache<string, Reading<T>>;
+  readonly #slow: LRUCache<string, CachedValue<T>>;
   readonly #flight = new SingleFlight<T>();
 
   constructor(
     max: number,
-    private readonly options: ReadingOptions<T>,
+    private readonly options: CoalescedCacheOptions<T>,
   ) {
     const { maxAgeMs: ttl, monotonic } = options;
     // Autopurge frees idle copies. lru-cache treats a start at 0 as none.
     this.#slow = new LRUCache({ max, ttl, ttlAutopurge: true, ttlResolution: 0, perf: { now: () => monotonic() + 1 } });
   }
 
-  take(key: string, read: () => Promise<T>): Promise<T> {
+  get(key: string, read: () => Promise<T>): Promise<T> {
     const call = (): Promise<T> => this.#read(key, read);
     const slow = this.#slow.get(key);
     if (slow === undefined) return this.#flight.fresh(key, call);
@@ -55,7 +55,7 @@ export class KeyedCoalescedCache<T> {
     const value = await read();
     const took = performance.now() - began;
     if (took <= quickMs || isSmall?.(value) === true) this.#slow.delete(key);
-    else this.#slow.set(key, { value, refreshAt: since + maxAgeMs - AHEAD * took }, { start: since + 1 });
+    else this.#slow.set(key, { value, refreshAt: since + maxAgeMs - REFRESH_AHEAD_FACTOR * took }, { start: since + 1 });
     return value;
   }
 }
@@ -65,12 +65,12 @@ export class CoalescedCache<T> {
 
   constructor(
     private readonly read: () => Promise<T>,
-    options: ReadingOptions<T>,
+    options: CoalescedCacheOptions<T>,
   ) {
     this.#readings = new KeyedCoalescedCache(1, options);
   }
 
-  take(): Promise<T> {
-    return this.#readings.take('', this.read);
+  get(): Promise<T> {
+    return this.#readings.get('', this.read);
   }
 }

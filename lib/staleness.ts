@@ -12,10 +12,10 @@ export class StalenessTracker {
    * Starts a check of all marks. Its end forgets marks that were not seen; an aborted round forgets
    * none.
    */
-  round(): StalenessRound {
+  startRound(): StalenessRound {
     const seen = new Map<string, number>();
     return {
-      ageMs: (mark) => {
+      getAgeMs: (mark) => {
         const now = this.now();
         const first = this.#seen.get(mark) ?? now;
         seen.set(mark, first);
@@ -31,6 +31,6 @@ export interface StalenessRound {
    * Returns milliseconds since the mark was first seen; 0: new.
    * @param mark text that changes with each update
    */
-  ageMs(mark: string): number;
+  getAgeMs(mark: string): number;
   end(): void;
 }

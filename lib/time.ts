@@ -8,30 +8,30 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const RFC_3339_PATTERN = /^\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * Formats RFC 3339 UTC with milliseconds and `Z` (contract 00, names).
  * @param ms since the epoch
  * @throws RangeError
  */
-export const isoOf = (ms: number): string => new Date(ms).toISOString();
+export const toIsoString = (ms: number): string => new Date(ms).toISOString();
 
 /** Formats the UTC day: `2026-11-20`. @param ms since the epoch */
-export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
+export const toIsoDay = (ms: number): string => toIsoString(ms).slice(0, 10);
 
 /** Leading day; JavaScript also parses `30 Feb 2026`. */
-const DATE = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/;
 /** Every month has these days. */
-const SHORTEST_MONTH = 28;
+const MIN_MONTH_DAYS = 28;
 
 /** Returns whether `text` is a valid RFC 3339 timestamp with time zone. */
 export const isTimestamp = (text: string): boolean =>
-  RFC_3339.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 'yyyy-mm-dd'.length));
+  RFC_3339_PATTERN.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 'yyyy-mm-dd'.length));
 
 /** JavaScript reads February 30 as March 2. @param date `2026-02-28` */
 const isDay = (date: string): boolean =>
-  Number(date.slice(-2)) <= SHORTEST_MONTH || dayOf(Date.parse(`${date}T00:00:00Z`)) === date;
+  Number(date.slice(-2)) <= MIN_MONTH_DAYS || toIsoDay(Date.parse(`${date}T00:00:00Z`)) === date;
 
 /**
  * Normalizes a time that starts with its day (`2026-11-20`), with any offset or none; null for
@@ -39,6 +39,6 @@ const isDay = (date: string): boolean =>
  */
 export function normalizeTime(text: string): string | null {
   const ms = Date.parse(text);
-  const date = DATE.exec(text)?.[0];
-  return Number.isNaN(ms) || date === undefined || !isDay(date) ? null : isoOf(ms);
+  const date = DATE_PATTERN.exec(text)?.[0];
+  return Number.isNaN(ms) || date === undefined || !isDay(date) ? null : toIsoString(ms);
 }

@@ -17,29 +17,29 @@ export interface DescribedFields {
 /** Warnings per response. */
 const MAX_LISTED_FIELDS = 10;
 const MAX_NAME_LENGTH = 100;
-const AND_MORE = 'further fields are no fields of this call';
+const MORE_FIELDS_MESSAGE = 'further fields are no fields of this call';
 
 /** Returns a displayable name; control characters could forge log lines or messages. */
 export const cleanName = (name: string): string =>
   name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
 
-const sentenceOn = (path: string, name: string): string => `${path}${cleanName(name)} is no field of this call`;
+const formatFieldWarning = (path: string, name: string): string => `${path}${cleanName(name)} is no field of this call`;
 
-class Walk {
+class UnknownFieldWalker {
   readonly told: string[] = [];
 
   constructor(private readonly dropped: (value: object) => readonly string[]) {}
 
-  value(described: DescribedFields, value: unknown, path: string): void {
+  visit(described: DescribedFields, value: unknown, path: string): void {
     if (typeof value !== 'object' || value === null || this.told.length > MAX_LISTED_FIELDS) return;
-    const one = this.#branch(described, Array.isArray(value));
+    const one = this.#selectBranch(described, Array.isArray(value));
     if (one === null) return;
-    if (Array.isArray(value)) this.#list(one, value, path);
-    else this.#object(one, value as Record<string, unknown>, path);
+    if (Array.isArray(value)) this.#visitList(one, value, path);
+    else this.#visitObject(one, value as Record<string, unknown>, path);
   }
 
   /** Null: the allowed fields are unknown. */
-  #branch(described: DescribedFields, isList: boolean): DescribedFields | null {
+  #selectBranch(described: DescribedFields, isList: boolean): DescribedFields | null {
     const fits = ({ type }: DescribedFields): boolean => type === (isList ? 'array' : 'object');
     if (described.type !== 'alternatives') return fits(described) ? described : null;
     const branches = (described.matches ?? []).flatMap(({ schema, then, otherwise }) =>
@@ -48,16 +48,16 @@ class Walk {
     return branches.length === 1 ? branches[0]! : null;
   }
 
-  #list({ items = [] }: DescribedFields, list: readonly unknown[], path: string): void {
+  #visitList({ items = [] }: DescribedFields, list: readonly unknown[], path: string): void {
     const [item] = items;
     if (items.length !== 1 || item === undefined) return;
     const fields = item.metas?.find((meta) => meta.fields !== undefined)?.fields ?? item;
-    list.forEach((value, at) => this.value(fields, value, `${path}${at}.`));
+    list.forEach((value, at) => this.visit(fields, value, `${path}${at}.`));
   }
 
-  #object({ keys, flags, patterns, metas }: DescribedFields, value: Record<string, unknown>, path: string): void {
+  #visitObject({ keys, flags, patterns, metas }: DescribedFields, value: Record<string, unknown>, path: string): void {
     if (metas?.some(({ judged_elsewhere }) => judged_elsewhere)) {
-      this.told.push(...this.dropped(value).map((name) => sentenceOn(path, name)));
+      this.told.push(...this.dropped(value).map((name) => formatFieldWarning(path, name)));
       return;
     }
     if (keys === undefined) return;
@@ -66,8 +66,8 @@ class Walk {
       if (this.told.length > MAX_LISTED_FIELDS) return;
       const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
       if (known === undefined) {
-        if (!open) this.told.push(sentenceOn(path, name));
-      } else this.value(known, value[name], `${path}${name}.`);
+        if (!open) this.told.push(formatFieldWarning(path, name));
+      } else this.visit(known, value[name], `${path}${name}.`);
     }
   }
 }
@@ -78,8 +78,8 @@ export function listUnknownFields(
   body: unknown,
   dropped: (value: object) => readonly string[] = () => [],
 ): string[] {
-  const walk = new Walk(dropped);
-  walk.value(described, body, '');
+  const walk = new UnknownFieldWalker(dropped);
+  walk.visit(described, body, '');
   const { told } = walk;
-  return told.length > MAX_LISTED_FIELDS ? [...told.slice(0, MAX_LISTED_FIELDS - 1), AND_MORE] : told;
+  return told.length > MAX_LISTED_FIELDS ? [...told.slice(0, MAX_LISTED_FIELDS - 1), MORE_FIELDS_MESSAGE] : told;
 }

@@ -3,8 +3,8 @@
 type ErrorLevel = 'fatal' | 'error' | 'warning';
 type Severity = 'low' | 'medium' | 'high' | 'critical';
 
-const LOWER = new Set(['dev', 'development', 'local', 'test', 'testing', 'ci', 'qa', 'staging']);
-const URGENCY: Record<ErrorLevel, readonly [production: Severity, elsewhere: Severity]> = {
+const NON_PRODUCTION_ENVIRONMENTS = new Set(['dev', 'development', 'local', 'test', 'testing', 'ci', 'qa', 'staging']);
+const URGENCY_BY_LEVEL: Record<ErrorLevel, readonly [production: Severity, elsewhere: Severity]> = {
   fatal: ['critical', 'high'],
   error: ['high', 'medium'],
   warning: ['medium', 'low'],
@@ -15,6 +15,6 @@ const URGENCY: Record<ErrorLevel, readonly [production: Severity, elsewhere: Sev
  * staging.
  */
 export function getUrgency(level: ErrorLevel, environment: string | null | undefined): Severity {
-  const lower = LOWER.has((environment ?? '').trim().toLowerCase());
-  return URGENCY[level][lower ? 1 : 0];
+  const lower = NON_PRODUCTION_ENVIRONMENTS.has((environment ?? '').trim().toLowerCase());
+  return URGENCY_BY_LEVEL[level][lower ? 1 : 0];
 }

@@ -3,14 +3,14 @@
  * digit strings, because numbers lose precision beyond 2^53.
  */
 
-const VERSION = /^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$/;
-const DIGITS = /^\d+$/;
+const VERSION_PATTERN = /^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$/;
+const DIGITS_PATTERN = /^\d+$/;
 
 /**
  * Returns whether the text fits contract 40's grammar: one to six numeric segments, and a suffix of
  * up to 40 characters.
  */
-export const isVersion = (text: string): boolean => VERSION.test(text) && !text.endsWith('\n');
+export const isVersion = (text: string): boolean => VERSION_PATTERN.test(text) && !text.endsWith('\n');
 
 /**
  * Removes build metadata: `1.2.3` for `1.2.3+0a1b2c3`. An unescaped `+` in a query arrives as a
@@ -23,8 +23,8 @@ export const stripBuildMetadata = (text: string): string => text.replace(/[+ ][0
  * (contract 40). Both must be versions.
  */
 export function compareVersions(a: string, b: string): number {
-  const left = parts(a);
-  const right = parts(b);
+  const left = splitVersion(a);
+  const right = splitVersion(b);
   for (let i = 0; i < Math.max(left.segments.length, right.segments.length); i++) {
     const order = compareNumbers(left.segments[i] ?? '0', right.segments[i] ?? '0');
     if (order !== 0) return order;
@@ -35,12 +35,12 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /** Compares ignoring spelling: `1.2` equals `1.2.0`. Both must be versions. */
-export const sameVersion = (a: string, b: string): boolean => compareVersions(a, b) === 0;
+export const isSameVersion = (a: string, b: string): boolean => compareVersions(a, b) === 0;
 
 /** Returns the canonical spelling, for lookups: `01.2.0` → `1.2`. Must be a version. */
 export function normalizeVersion(version: string): string {
-  const { segments, suffix } = parts(version);
-  const short = segments.map((digits) => significant(digits) || '0');
+  const { segments, suffix } = splitVersion(version);
+  const short = segments.map((digits) => stripLeadingZeros(digits) || '0');
   while (short.length > 1 && short.at(-1) === '0') short.pop();
   return short.join('.') + (suffix === null ? '' : `-${suffix}`);
 }
@@ -59,36 +59,36 @@ export interface NamedVersion {
  * and a leading `v` are dropped. Build metadata (`+388`) only decides between equal versions if
  * numeric on both sides. Other text, such as a commit id, equals only itself.
  */
-const METADATA = /^([^+]+)\+([0-9A-Za-z.-]+)$/;
-const NUMERIC = /^\d+(?:\.\d+){0,5}$/;
+const METADATA_PATTERN = /^([^+]+)\+([0-9A-Za-z.-]+)$/;
+const NUMERIC_PATTERN = /^\d+(?:\.\d+){0,5}$/;
 
-export function readVersion(given: string): NamedVersion {
+export function parseNamedVersion(given: string): NamedVersion {
   const text = given.trim();
   const name = text
     .slice(text.lastIndexOf('@') + 1)
     .trim()
     .replace(/^[vV](?=\d)/, '');
-  const [, plain = name, metadata = ''] = METADATA.exec(name) ?? [];
+  const [, plain = name, metadata = ''] = METADATA_PATTERN.exec(name) ?? [];
   const version = isVersion(plain) ? plain : null;
-  return { name, version, number: version !== null && NUMERIC.test(metadata) ? metadata : null };
+  return { name, version, number: version !== null && NUMERIC_PATTERN.test(metadata) ? metadata : null };
 }
 
 /** Removes prefix and `v`: `1.4.2+388` of `shop@v1.4.2+388`. */
-export const versionName = (given: string): string => readVersion(given).name;
+export const getVersionName = (given: string): string => parseNamedVersion(given).name;
 
 /**
  * Returns one text for equal versions, for lookups: `1.4` of `v1.4.0+388`. Other text stays
  * unchanged.
  */
 export function getVersionIdentity(given: string): string {
-  const { name, version } = readVersion(given);
+  const { name, version } = parseNamedVersion(given);
   return version === null ? name : normalizeVersion(version);
 }
 
 /** Compares two versions; null when one is outside the grammar. */
 export function compareNamedVersions(a: string, b: string): number | null {
-  const left = readVersion(a);
-  const right = readVersion(b);
+  const left = parseNamedVersion(a);
+  const right = parseNamedVersion(b);
   if (left.name === right.name) return 0;
   if (left.version === null || right.version === null) return null;
   const order = compareVersions(left.version, right.version);
@@ -96,7 +96,7 @@ export function compareNamedVersions(a: string, b: string): number | null {
   return compareVersions(left.number, right.number);
 }
 
-function parts(version: string): { segments: string[]; suffix: string | null } {
+function splitVersion(version: string): { segments: string[]; suffix: string | null } {
   const dash = version.indexOf('-');
   return dash < 0
     ? { segments: version.split('.'), suffix: null }
@@ -104,13 +104,13 @@ function parts(version: string): { segments: string[]; suffix: string | null } {
 }
 
 function compareNumbers(a: string, b: string): number {
-  const left = significant(a);
-  const right = significant(b);
+  const left = stripLeadingZeros(a);
+  const right = stripLeadingZeros(b);
   return left.length === right.length ? compareTexts(left, right) : left.length - right.length;
 }
 
 /** Zero becomes the empty text. */
-function significant(digits: string): string {
+function stripLeadingZeros(digits: string): string {
   let start = 0;
   while (digits[start] === '0') start++;
   return digits.slice(start);
@@ -130,7 +130,7 @@ function compareSuffixes(a: string, b: string): number {
 }
 
 function compareIdentifiers(a: string, b: string): number {
-  const [left, right] = [DIGITS.test(a), DIGITS.test(b)];
+  const [left, right] = [DIGITS_PATTERN.test(a), DIGITS_PATTERN.test(b)];
   if (left && right) return compareNumbers(a, b);
   return left === right ? compareTexts(a, b) : Number(right) - Number(left);
 }

@@ -5,16 +5,16 @@
 import { compareDocs, toTotalSort, getPathValue } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
-const name = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
+const formatSortName = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
 
 /** Longer URLs do not arrive anyway. */
-const MAX_LENGTH = 16_384;
+const MAX_CURSOR_LENGTH = 16_384;
 
 /** Encodes the cursor after `doc`. @throws TypeError for an object or array in a sort key */
 export function encodeCursor(sort: Sort, doc: Doc): string {
   const total = toTotalSort(sort);
   const values = total.map(([path]) => getPathValue(doc, path));
-  if (!values.every(isScalar)) throw new TypeError(`a sort key of ${name(total)} holds no scalar`);
+  if (!values.every(isScalar)) throw new TypeError(`a sort key of ${formatSortName(total)} holds no scalar`);
   return encodeCursorAfter(sort, values);
 }
 
@@ -23,7 +23,7 @@ export function encodeCursor(sort: Sort, doc: Doc): string {
  * @param values of the last row, in the order of `toTotalSort(sort)`
  */
 export const encodeCursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
-  Buffer.from(JSON.stringify([name(toTotalSort(sort)), ...values])).toString('base64url');
+  Buffer.from(JSON.stringify([formatSortName(toTotalSort(sort)), ...values])).toString('base64url');
 
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
@@ -34,11 +34,11 @@ export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
   const total = toTotalSort(sort);
   let parsed: unknown;
   try {
-    parsed = cursor.length > MAX_LENGTH ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    parsed = cursor.length > MAX_CURSOR_LENGTH ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
     throw new InvalidCursor();
   }
-  if (!Array.isArray(parsed) || parsed.length !== total.length + 1 || parsed[0] !== name(total))
+  if (!Array.isArray(parsed) || parsed.length !== total.length + 1 || parsed[0] !== formatSortName(total))
     throw new InvalidCursor();
   const values: unknown[] = parsed.slice(1);
   if (!values.every(isScalar) || typeof values.at(-1) !== 'string') throw new InvalidCursor();
@@ -62,7 +62,7 @@ export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Pag
  * Merges queries with equal sort and cursor and disjoint filters.
  * @param found `limit` + 1 documents of each query
  */
-export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly T[])[], limit: number): Page<T> {
+export function mergePages<T extends Doc>(sort: Sort, found: readonly (readonly T[])[], limit: number): Page<T> {
   const first = found.flat().toSorted(compareDocs(toTotalSort(sort)));
   return toPage(sort, first.slice(0, limit + 1), limit);
 }

@@ -3,7 +3,7 @@
  * run these functions; the MongoDB translation is tested against them.
  */
 import {
-  PATH,
+  FIELD_PATH_PATTERN,
   type Condition,
   type Doc,
   type Filter,
@@ -18,7 +18,7 @@ type Tree = { [key: string]: Json | undefined };
 
 /** Returns a valid field path. @throws TypeError otherwise, a programming error */
 export function checkPath(path: string): string {
-  if (!PATH.test(path)) throw new TypeError(`not a field path: ${JSON.stringify(path)}`);
+  if (!FIELD_PATH_PATTERN.test(path)) throw new TypeError(`not a field path: ${JSON.stringify(path)}`);
   return path;
 }
 
@@ -51,7 +51,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** null < numbers < text < objects and arrays (equal to each other) < booleans. */
-function rank(value: Json): number {
+function getTypeRank(value: Json): number {
   if (value === null) return 0;
   if (typeof value === 'number') return 1;
   if (typeof value === 'string') return 2;
@@ -60,7 +60,7 @@ function rank(value: Json): number {
 
 /** Compares two values for sorting. */
 export function compareValues(a: Json, b: Json): number {
-  const difference = rank(a) - rank(b);
+  const difference = getTypeRank(a) - getTypeRank(b);
   if (difference !== 0) return difference;
   if (typeof a === 'number') return a - (b as number);
   if (typeof a === 'string') return compareText(a, b as string);
@@ -88,19 +88,19 @@ export function compareDocs(sort: Sort): (a: Doc, b: Doc) => number {
   };
 }
 
-function sameType(value: Json, operand: string | number): value is string | number {
+function isSameType(value: Json, operand: string | number): value is string | number {
   return typeof value === typeof operand;
 }
 
-function holds(value: Json, condition: Condition): boolean {
+function matchesCondition(value: Json, condition: Condition): boolean {
   if (condition === null || typeof condition !== 'object') return value === condition;
   const c: Operators = condition;
   if (c.in !== undefined && !c.in.includes(value as Scalar)) return false;
   if (c.ne !== undefined && value === c.ne) return false;
-  if (c.gt !== undefined && !(sameType(value, c.gt) && compareValues(value, c.gt) > 0)) return false;
-  if (c.gte !== undefined && !(sameType(value, c.gte) && compareValues(value, c.gte) >= 0)) return false;
-  if (c.lt !== undefined && !(sameType(value, c.lt) && compareValues(value, c.lt) < 0)) return false;
-  if (c.lte !== undefined && !(sameType(value, c.lte) && compareValues(value, c.lte) <= 0)) return false;
+  if (c.gt !== undefined && !(isSameType(value, c.gt) && compareValues(value, c.gt) > 0)) return false;
+  if (c.gte !== undefined && !(isSameType(value, c.gte) && compareValues(value, c.gte) >= 0)) return false;
+  if (c.lt !== undefined && !(isSameType(value, c.lt) && compareValues(value, c.lt) < 0)) return false;
+  if (c.lte !== undefined && !(isSameType(value, c.lte) && compareValues(value, c.lte) <= 0)) return false;
   if (c.exists !== undefined && (value !== null) !== c.exists) return false;
   if (c.prefix !== undefined && !(typeof value === 'string' && value.startsWith(c.prefix))) return false;
   if (
@@ -118,18 +118,18 @@ function holds(value: Json, condition: Condition): boolean {
  * Returns the filters of an `or`; an empty list matches nothing.
  * @throws TypeError when it is not a list or contains another `or`
  */
-export function listOrFilters(or: Filter[string]): readonly Filter[] {
+export function getOrFilters(or: Filter[string]): readonly Filter[] {
   if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
   for (const filter of or as readonly Filter[]) if (filter.or !== undefined) throw new TypeError('an or inside an or');
   return or as readonly Filter[];
 }
 
-export function matches(doc: Doc, filter: Filter = {}): boolean {
+export function matchesFilter(doc: Doc, filter: Filter = {}): boolean {
   for (const [path, condition] of Object.entries(filter)) {
     if (condition === undefined) continue;
     if (path === 'or') {
-      if (!listOrFilters(condition).some((f) => matches(doc, f))) return false;
-    } else if (!holds(getPathValue(doc, checkPath(path)), condition as Condition)) return false;
+      if (!getOrFilters(condition).some((f) => matchesFilter(doc, f))) return false;
+    } else if (!matchesCondition(getPathValue(doc, checkPath(path)), condition as Condition)) return false;
   }
   return true;
 }
@@ -138,7 +138,7 @@ export function matches(doc: Doc, filter: Filter = {}): boolean {
  * Writes `value` at `path` and creates missing objects.
  * @throws TypeError when a parent is not an object (null included, as in MongoDB)
  */
-function write(doc: Tree, path: string, value: Json): void {
+function writeValue(doc: Tree, path: string, value: Json): void {
   const keys = checkPath(path).split('.');
   const last = keys.pop() as string;
   let at = doc;
@@ -152,7 +152,7 @@ function write(doc: Tree, path: string, value: Json): void {
   at[last] = value;
 }
 
-function erase(doc: Tree, path: string): void {
+function deleteValue(doc: Tree, path: string): void {
   const dot = checkPath(path).lastIndexOf('.');
   const last = path.slice(dot + 1);
   const at = dot < 0 ? doc : getPathValue(doc, path.slice(0, dot));
@@ -163,7 +163,7 @@ function erase(doc: Tree, path: string): void {
  * Returns the value at `path`, or undefined.
  * @throws TypeError when the operator does not apply
  */
-function current<V extends Json>(
+function getOperand<V extends Json>(
   doc: Tree,
   path: string,
   fits: (value: Json) => value is V,
@@ -187,7 +187,7 @@ const isComparableOrNull = (value: Json): value is string | number | null => val
  * @throws TypeError for null and other unsupported values
  */
 export function getUniqueValue(doc: Doc, path: string): string | number | undefined {
-  return current(doc as unknown as Tree, path, isComparable, 'text or a number');
+  return getOperand(doc as unknown as Tree, path, isComparable, 'text or a number');
 }
 
 /**
@@ -196,41 +196,41 @@ export function getUniqueValue(doc: Doc, path: string): string | number | undefi
  */
 export function applyUpdate<T extends Doc>(doc: T, update: Update, created = false): T {
   const tree = doc as unknown as Tree;
-  if (created) for (const path in update.setOnInsert) write(tree, path, update.setOnInsert[path] as Json);
-  for (const path in update.set) write(tree, path, update.set[path] as Json);
-  if (update.unset) for (const path of update.unset) erase(tree, path);
+  if (created) for (const path in update.setOnInsert) writeValue(tree, path, update.setOnInsert[path] as Json);
+  for (const path in update.set) writeValue(tree, path, update.set[path] as Json);
+  if (update.unset) for (const path of update.unset) deleteValue(tree, path);
   for (const path in update.inc) {
-    write(tree, path, (current(tree, path, isNumber, 'a number') ?? 0) + (update.inc[path] as number));
+    writeValue(tree, path, (getOperand(tree, path, isNumber, 'a number') ?? 0) + (update.inc[path] as number));
   }
   for (const path in update.max) {
     const value = update.max[path] as string | number;
-    const now = current(tree, path, isComparableOrNull, 'text or a number') ?? null;
-    if (compareValues(value, now) > 0) write(tree, path, value);
+    const now = getOperand(tree, path, isComparableOrNull, 'text or a number') ?? null;
+    if (compareValues(value, now) > 0) writeValue(tree, path, value);
   }
   for (const path in update.min) {
     const value = update.min[path] as string | number;
-    const now = current(tree, path, isComparable, 'text or a number');
-    if (now === undefined || compareValues(value, now) < 0) write(tree, path, value);
+    const now = getOperand(tree, path, isComparable, 'text or a number');
+    if (now === undefined || compareValues(value, now) < 0) writeValue(tree, path, value);
   }
   for (const path in update.push) {
     const { each, keep } = update.push[path] as NonNullable<Update['push']>[string];
-    const all = [...(current(tree, path, isArray, 'an array') ?? []), ...each];
-    write(tree, path, keep === undefined ? all : all.slice(Math.max(0, all.length - keep)));
+    const all = [...(getOperand(tree, path, isArray, 'an array') ?? []), ...each];
+    writeValue(tree, path, keep === undefined ? all : all.slice(Math.max(0, all.length - keep)));
   }
   for (const path in update.pull) {
     const { field, in: gone } = update.pull[path] as NonNullable<Update['pull']>[string];
-    const now = current(tree, path, isArray, 'an array');
+    const now = getOperand(tree, path, isArray, 'an array');
     if (now)
-      write(
+      writeValue(
         tree,
         path,
-        now.filter((element) => !pulled(element, field, gone)),
+        now.filter((element) => !isPulled(element, field, gone)),
       );
   }
   return doc;
 }
 
-function pulled(element: Json, field: string | undefined, gone: readonly Scalar[]): boolean {
+function isPulled(element: Json, field: string | undefined, gone: readonly Scalar[]): boolean {
   if (field === undefined) return gone.includes(element as Scalar);
   if (element === null || typeof element !== 'object' || Array.isArray(element)) return false;
   return gone.includes(getPathValue(element, checkPath(field)) as Scalar);
@@ -243,8 +243,8 @@ function pulled(element: Json, field: string | undefined, gone: readonly Scalar[
  */
 export function toPlainUpdate(update: Update): Update {
   const plain = { ...update };
-  if (update.set) plain.set = withoutUndefined(update.set);
-  if (update.setOnInsert) plain.setOnInsert = withoutUndefined(update.setOnInsert);
+  if (update.set) plain.set = omitUndefined(update.set);
+  if (update.setOnInsert) plain.setOnInsert = omitUndefined(update.setOnInsert);
   for (const path in update.set) {
     if (update.set[path] === undefined) plain.unset = [...(plain.unset ?? []), path];
   }
@@ -252,7 +252,7 @@ export function toPlainUpdate(update: Update): Update {
   return plain;
 }
 
-function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
+function omitUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
   const isDefined = (entry: [string, V | undefined]): entry is [string, V] => entry[1] !== undefined;
   for (const path in fields)
     if (fields[path] === undefined) return Object.fromEntries(Object.entries(fields).filter(isDefined));
@@ -283,7 +283,7 @@ export function buildSeed(filter: Filter): Doc {
   const seed: Tree = {};
   for (const [path, condition] of Object.entries(filter)) {
     if (path === 'or' || condition === undefined || condition === null || typeof condition === 'object') continue;
-    write(seed, path, condition);
+    writeValue(seed, path, condition);
   }
   if (typeof seed['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
   return seed as unknown as Doc;
@@ -301,14 +301,14 @@ export function splitBytes<T extends Doc>(
 }
 
 /** Reverses `splitBytes`. */
-export const withBytes = <T extends Doc>(doc: T, field: string | undefined, bytes: Uint8Array | null | undefined): T =>
+export const attachBytes = <T extends Doc>(doc: T, field: string | undefined, bytes: Uint8Array | null | undefined): T =>
   field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes };
 
 /** A lone surrogate as JSON.stringify escapes it, after any number of escaped backslashes. */
-const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+const LONE_SURROGATE_PATTERN = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** Formats a value for storage: undefined fields omitted, lone surrogates replaced by U+FFFD. */
 export function stringifyJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.includes('\\ud') ? text.replace(LONE_SURROGATE, '$1\\ufffd') : text;
+  return text.includes('\\ud') ? text.replace(LONE_SURROGATE_PATTERN, '$1\\ufffd') : text;
 }

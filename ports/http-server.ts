@@ -1,9 +1,9 @@
-import type { LiveTokens } from './domain/live-tokens.js';
+import type { LiveTokenDetector } from './domain/live-tokens.js';
 import type { StorageSpace } from './domain/health.js';
 import type {
   Authenticator,
   ErrorCodes,
-  FormMemory,
+  FormResultStore,
   MountedHosts,
   MountedPage,
   MountedPanel,
@@ -19,7 +19,7 @@ export interface HttpServer {
    * @param parts of every plugin
    * @param plugins ids to check
    */
-  faults(
+  findFaults(
     parts: { pages: readonly MountedPage[]; panels: readonly MountedPanel[] },
     plugins: ReadonlySet<string>,
   ): { plugin: string; fault: string }[];
@@ -40,20 +40,20 @@ export interface HttpServer {
     failed?: (plugin: string, error: unknown) => void;
     authenticator: Authenticator;
     /** Absent: repeated forms run again, and results appear directly in the response. */
-    forms?: FormMemory | null;
+    forms?: FormResultStore | null;
     /** Absent: no project selection. */
     projects?: ProjectChoices | null;
     /** Checked by routes with `limits.space`. Absent: free space is not checked. */
     space?: StorageSpace | null;
     /** Checks texts from users and agents. Absent: no text is rejected. */
-    liveTokens?: LiveTokens | null;
+    liveTokens?: LiveTokenDetector | null;
   }): Promise<void>;
   /** Starts listening and returns the URL: `http://127.0.0.1:8080`. */
   start(): Promise<string>;
   /** Stops listening, gives requests `timeoutMs` to finish, then closes. */
   stop(timeoutMs: number): Promise<void>;
   /** Returns OpenAPI 3.1 of the mounted routes. */
-  openapi(): Promise<object>;
+  getOpenApi(): Promise<object>;
   /** Returns the mounted routes that are tools. */
-  tools(): RouteTools;
+  getTools(): RouteTools;
 }

@@ -4,17 +4,17 @@
  */
 export type { Access, AccessRule } from './http/access.js';
 export { Answer, created, Reply, text, type Cookie } from './http/answer.js';
-export type { Authenticator, Refusal } from './http/authenticator.js';
-export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicVerdict } from './http/basic.js';
+export type { Authenticator, RequestRejection } from './http/authenticator.js';
+export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicDecision } from './http/basic.js';
 export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './http/event-stream.js';
-export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
-export type { CarriedOut, FormMemory, SessionOf } from './http/forms.js';
+export { FileAnswer, type StreamableFile } from './http/file-answer.js';
+export type { FormRunResult, FormResultStore, SessionRef } from './http/forms.js';
 export { JsonText } from './http/json-text.js';
 export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './http/mounted.js';
-export type { OwnHosts } from './http/own-hosts.js';
+export type { CustomHosts } from './http/own-hosts.js';
 export type { FormFile, PageResult, PageSpec, PanelSpec } from './http/page.js';
 export {
-  zoneOf,
+  getTimeZone,
   type Principal,
   type Role,
   type SessionPrincipal,
@@ -22,12 +22,12 @@ export {
   type TokenPrincipal,
 } from './http/principal.js';
 export type { ChoosableProject, ProjectChoices } from './http/project-choices.js';
-export type { BodySieve } from './http/body-sieve.js';
-export type { OpenBucket, RateClass } from './http/rates.js';
+export type { BodyFilter } from './http/body-sieve.js';
+export type { PublicBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';
 export type { HttpMethod, RouteSpec } from './http/route.js';
-export { named, stated, unlisted } from './http/schema.js';
+export { withSchemaName, withJsonSchema, hideFromOpenApi } from './http/schema.js';
 export { SharedBytes } from './http/shared-bytes.js';
 export type { ToolSpec } from './http/tool.js';
 export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
-export { Redirect, View, type Flash, type FormRefusal } from './http/view.js';
+export { Redirect, View, type Flash, type RejectedFormDetails } from './http/view.js';

@@ -22,16 +22,16 @@ export interface InstallerManifest {
   files: readonly InstallerFile[];
 }
 
-export type Encoding = 'br' | 'gzip';
+export type InstallerEncoding = 'br' | 'gzip';
 
 export interface Installers {
   /** Returns the manifest of files that are being replaced now and may be inconsistent, or null. */
-  placing(): InstallerManifest | null;
+  getPendingManifest(): InstallerManifest | null;
   /**
    * Reads the manifest; null when none has been built.
    * @throws Error when `installer.json` is invalid
    */
-  manifest(): Promise<InstallerManifest | null>;
+  readManifest(): Promise<InstallerManifest | null>;
   /** Opens a file of the manifest, optionally compressed; null when missing. */
-  open(name: string, encoding: Encoding | null): Promise<StoredFile | null>;
+  open(name: string, encoding: InstallerEncoding | null): Promise<StoredFile | null>;
 }

@@ -9,13 +9,13 @@ export interface ManualPage {
 
 export interface Manual {
   /** Lists all pages by name, cached; empty when installed without guides. */
-  pages(): Promise<readonly ManualPage[]>;
+  listPages(): Promise<readonly ManualPage[]>;
   /** Reads a picture by its path below `docs/` (`images/bug.png`); null when missing. */
-  picture(path: string): Promise<{ bytes: Uint8Array; type: string } | null>;
+  readPicture(path: string): Promise<{ bytes: Uint8Array; type: string } | null>;
 }
 
 /** Converts a heading to its anchor as forges do, so that links work in both places. */
-export const anchorOf = (heading: string): string =>
+export const toAnchor = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -23,11 +23,11 @@ export const anchorOf = (heading: string): string =>
     .replaceAll(/\s/g, '-');
 
 /** Generates unique anchors of one page; repeated headings are numbered. */
-export class Anchors {
+export class AnchorGenerator {
   readonly #taken = new Set<string>();
 
-  of(heading: string): string {
-    const base = anchorOf(heading);
+  createAnchor(heading: string): string {
+    const base = toAnchor(heading);
     let anchor = base;
     for (let n = 1; this.#taken.has(anchor); n++) anchor = `${base}-${n}`;
     this.#taken.add(anchor);

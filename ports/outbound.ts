@@ -106,5 +106,5 @@ export interface Outbound {
    * Checks a URL against the policy without a request: scheme, user info, literal addresses.
    * @returns the reason for a denial, or null
    */
-  judge(url: string, policy: EgressPolicy): string | null;
+  checkUrl(url: string, policy: EgressPolicy): string | null;
 }

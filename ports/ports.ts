@@ -9,7 +9,7 @@ import type { Logger } from './logger.js';
 import type { Manual } from './manual.js';
 import type { Metrics } from './metrics.js';
 import type { Outbound } from './outbound.js';
-import type { Reach } from './reach.js';
+import type { NetworkProbe } from './reach.js';
 import type { ReleaseStore } from './release-store.js';
 import type { Signers } from './signer.js';
 import type { SourceMaps } from './source-maps/reader.js';
@@ -29,7 +29,7 @@ export interface CorePorts {
 
 /** Ports that require a declaration in the manifest's `ports`. */
 export interface DeclaredPorts {
-  reach: Reach;
+  reach: NetworkProbe;
   releaseStore: ReleaseStore;
   /** Downloadable update agents. */
   installers: Installers;
@@ -44,9 +44,9 @@ export interface DeclaredPorts {
 
 export interface Ports extends CorePorts, DeclaredPorts {}
 
-const names = <N extends string>(record: Readonly<Record<N, true>>): readonly N[] => Object.keys(record) as N[];
+const listKeys = <N extends string>(record: Readonly<Record<N, true>>): readonly N[] => Object.keys(record) as N[];
 
-export const CORE_PORTS = names<keyof CorePorts>({
+export const CORE_PORTS = listKeys<keyof CorePorts>({
   clock: true,
   ids: true,
   log: true,
@@ -57,7 +57,7 @@ export const CORE_PORTS = names<keyof CorePorts>({
   jobs: true,
 });
 
-export const DECLARED_PORTS = names<keyof DeclaredPorts>({
+export const DECLARED_PORTS = listKeys<keyof DeclaredPorts>({
   reach: true,
   releaseStore: true,
   installers: true,

@@ -10,7 +10,7 @@ export interface ProcessOwner {
 }
 
 export interface Processes {
-  self(): Promise<ProcessOwner>;
+  getSelf(): Promise<ProcessOwner>;
   /** Returns true only if the process ran on this host and has certainly ended. */
-  dead(owner: ProcessOwner): Promise<boolean>;
+  isDead(owner: ProcessOwner): Promise<boolean>;
 }

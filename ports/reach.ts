@@ -5,14 +5,14 @@
 import type { EgressPolicy, ServerCertificate, TlsTrust } from './outbound.js';
 
 /** Protocols with STARTTLS. */
-export const START_TLS = ['smtp', 'imap', 'pop3', 'ldap'] as const;
-export type StartTls = (typeof START_TLS)[number];
+export const START_TLS_PROTOCOLS = ['smtp', 'imap', 'pop3', 'ldap'] as const;
+export type StartTlsProtocol = (typeof START_TLS_PROTOCOLS)[number];
 
 export const DATABASE_KINDS = ['postgresql', 'mysql', 'redis', 'mongodb'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
 /** Handshake that verifies the protocol of the server. */
-export type Dialogue =
+export type ProtocolProbe =
   | { kind: DatabaseKind }
   /** gRPC health check. @property service empty: the whole server */
   | { kind: 'grpc'; service: string }
@@ -27,9 +27,9 @@ export interface ConnectRequest {
   tlsHost?: string;
   trust?: TlsTrust;
   /** Before the handshake. */
-  starttls?: StartTls;
+  starttls?: StartTlsProtocol;
   /** Runs after connection and handshake, unless the certificate is untrusted. */
-  dialogue?: Dialogue;
+  dialogue?: ProtocolProbe;
   /** DNS server, `address` or `address:port`. Default: the system's. */
   resolver?: string;
   /** Milliseconds in total; default 10,000. */
@@ -37,7 +37,7 @@ export interface ConnectRequest {
   policy: EgressPolicy;
 }
 
-export interface Connected {
+export interface ConnectResult {
   /** Address that responded. */
   address: string;
   duration_ms: number;
@@ -73,18 +73,18 @@ export interface EchoRequest {
   policy: EgressPolicy;
 }
 
-export interface Reach {
+export interface NetworkProbe {
   /** Returns why a host is denied before name resolution; null: allowed, or a name. */
-  judge(host: string, policy: EgressPolicy): string | null;
+  checkHost(host: string, policy: EgressPolicy): string | null;
   /** Returns why a DNS server is denied, or null. @param server `address` or `address:port` */
-  judgeResolver(server: string, policy: EgressPolicy): string | null;
+  checkResolver(server: string, policy: EgressPolicy): string | null;
   /**
    * Returns why a certificate authority is unusable, or null.
    * @param pem one or more certificates
    */
   findAuthorityFault(pem: string): string | null;
   /** Connects and disconnects. @throws OutboundError */
-  connect(request: ConnectRequest): Promise<Connected>;
+  connect(request: ConnectRequest): Promise<ConnectResult>;
   /**
    * Queries DNS; returns each record as text, or an empty list.
    * @throws OutboundError `dns`, `timeout`
@@ -95,7 +95,7 @@ export interface Reach {
    * @throws OutboundError `timeout`: no response; `unsupported`: not permitted on this system;
    *   `connect`: unreachable
    */
-  echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }>;
+  sendEcho(request: EchoRequest): Promise<{ address: string; duration_ms: number }>;
   /** Returns why this system cannot send ICMP echoes, or null. */
-  echoFault(): Promise<string | null>;
+  findEchoFault(): Promise<string | null>;
 }

@@ -8,7 +8,7 @@
  * Location of a package: `<product>/<channel>/<version>/<platform>/`. Each part is a validated
  * name, never a path.
  */
-export interface ReleasePlace {
+export interface ReleaseLocation {
   product: string;
   channel: string;
   version: string;
@@ -110,11 +110,11 @@ export class FileReplaced extends Error {
 }
 
 /** Result of a sweep of the store. */
-export interface Swept {
+export interface SweepResult {
   /** Removed orphaned files. */
   removed: number;
   /** Packages with missing parts. */
-  damaged: readonly ReleasePlace[];
+  damaged: readonly ReleaseLocation[];
 }
 
 /**
@@ -128,7 +128,7 @@ export interface PackageStore {
    */
   stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage>;
   /** Lists staged packages that were neither published nor discarded. */
-  staged(): Promise<{ id: string; modifiedAt: Date }[]>;
+  listStaged(): Promise<{ id: string; modifiedAt: Date }[]>;
   discard(id: string): Promise<void>;
   /**
    * Validates a staged package off the event loop.
@@ -141,27 +141,27 @@ export interface PackageStore {
    * Publishes a staged package durably: package, signature, manifest, in this order, each by
    * rename.
    */
-  put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void>;
+  put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void>;
   /**
    * Publishes an existing package at another location as well (contract 40, promote).
    * @returns false when it is missing
    */
-  link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean>;
+  link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean>;
   /** Replaces the texts of a package, for a new signature. */
-  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void>;
+  writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void>;
   /** Removes a package permanently. @returns false when it was missing */
-  withdraw(place: ReleasePlace): Promise<boolean>;
+  withdraw(place: ReleaseLocation): Promise<boolean>;
   /**
    * Returns size, SHA-256 (hashed off the event loop) and manifest of a published package, or null.
    */
-  held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
+  readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
   /** Iterates the locations with a package or a part of one, for the reconciler. */
-  places(): AsyncIterable<ReleasePlace>;
+  iterateLocations(): AsyncIterable<ReleaseLocation>;
   /**
    * Removes replaced or withdrawn files that downloads could still read, and orphans of a crash;
    * unnecessary on a file system. Visits every file, for the reconciler.
    */
-  sweep(signal?: AbortSignal): Promise<Swept>;
+  sweep(signal?: AbortSignal): Promise<SweepResult>;
 }
 
 /** Reads packages off the event loop, for stores other than a file system. */
@@ -180,7 +180,7 @@ export interface PackageReader {
 }
 
 /** Result for stores that need no sweep. */
-export const NOTHING_SWEPT: Swept = { removed: 0, damaged: [] };
+export const EMPTY_SWEEP_RESULT: SweepResult = { removed: 0, damaged: [] };
 
 /** Writes `latest.json` of channels and products. */
 export interface ChannelTexts {
@@ -196,9 +196,9 @@ export type AccessFile = '.htaccess' | '.htpasswd';
 
 export interface AccessFileStore {
   /** Lists products with a directory of this service. */
-  products(): Promise<string[]>;
+  listProducts(): Promise<string[]>;
   /** Returns a tag that changes with the file, without reading it; null when missing. */
-  tag(product: string, file: AccessFile): Promise<string | null>;
+  getTag(product: string, file: AccessFile): Promise<string | null>;
   /** Returns the text; null when missing. */
   read(product: string, file: AccessFile): Promise<string | null>;
   /**
@@ -224,7 +224,7 @@ export interface ReleaseStore {
    * Checks before a publish that the product's folder is usable.
    * @throws FolderTaken, one sentence with the fix
    */
-  admit(product: string): Promise<void>;
+  requireFolder(product: string): Promise<void>;
   /**
    * Writes and deletes a probe file, so that an unwritable store is detected before publishing.
    * @param keepFree bytes

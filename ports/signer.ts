@@ -32,11 +32,11 @@ export interface Signature {
 
 export interface Signer {
   /** Returns the current key; null when signing is disabled (empty `release_private_key`). */
-  key(): Promise<PublicKey | null>;
+  getKey(): Promise<PublicKey | null>;
   /** Lists predecessors, newest first. */
-  predecessors(): Promise<readonly PredecessorKey[]>;
+  listPredecessors(): Promise<readonly PredecessorKey[]>;
   /** Returns when the key came into use, RFC 3339; null when signing is disabled. */
-  since(): Promise<string | null>;
+  getKeyStart(): Promise<string | null>;
   /** Signs bytes off the event loop; null when signing is disabled. */
   sign(bytes: Uint8Array): Promise<Signature | null>;
   /**

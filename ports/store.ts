@@ -20,10 +20,10 @@
  * - paths match `FIELD_PATH_PATTERN`; user input never becomes a path.
  */
 
-import type { MetDamage, StoreDamaged } from './store/damage.js';
-import type { Examined } from './store/examination.js';
+import type { CorruptDocument, StoreDamaged } from './store/damage.js';
+import type { StoreExaminationResult } from './store/examination.js';
 
-export { StoreDamaged, type DamagedPlace } from './store/damage.js';
+export { StoreDamaged, type DamageLocation } from './store/damage.js';
 
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };
@@ -34,7 +34,7 @@ export interface Doc {
 }
 
 /** Valid field path: `claim.expires_at`. Never `__proto__` or `$x`. */
-export const PATH = /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/;
+export const FIELD_PATH_PATTERN = /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/;
 
 /** A scalar means equality. All operators of an object must match. */
 export type Condition =
@@ -103,7 +103,7 @@ export type SortOrder = 'asc' | 'desc';
  */
 export type Sort = readonly (readonly [path: string, order: SortOrder])[];
 
-export interface Find {
+export interface FindQuery {
   filter?: Filter;
   /** Default: by id, ascending. */
   sort?: Sort;
@@ -137,7 +137,7 @@ export interface ChangeOptions {
   upsert?: boolean;
 }
 
-export interface Changed<T> {
+export interface ChangeResult<T> {
   /** Document after the change. */
   doc: T;
   created: boolean;
@@ -155,7 +155,7 @@ export type WriteResult = { n: number } | { conflict: string };
 
 export interface Collection<T extends Doc> {
   get(id: string): Promise<T | null>;
-  find(query?: Find): Promise<Page<T>>;
+  find(query?: FindQuery): Promise<Page<T>>;
   count(filter?: Filter): Promise<number>;
   /** Counts documents by value of `path`; missing counts as null. */
   groupCount(path: string, filter?: Filter): Promise<{ key: Scalar; n: number }[]>;
@@ -165,7 +165,7 @@ export interface Collection<T extends Doc> {
    * Finds and modifies one document atomically; null when none matched.
    * @throws StoreConflict
    */
-  change(filter: Filter, update: Update, options?: ChangeOptions): Promise<Changed<T> | null>;
+  change(filter: Filter, update: Update, options?: ChangeOptions): Promise<ChangeResult<T> | null>;
   /** Changes up to `limit` matches, not atomically as a whole, and returns their number. */
   changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
   remove(filter: Filter, limit?: number): Promise<number>;
@@ -233,7 +233,7 @@ export interface DocumentStore {
   /** Returns a collection, which may not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
   collection<T extends Doc>(name: string): Collection<T>;
   /** Lists existing collections by name, including undeclared ones. */
-  collections(): Promise<string[]>;
+  listCollections(): Promise<string[]>;
   /**
    * Creates missing collections and indexes and drops outdated ones; idempotent, and safe for
    * concurrent processes.
@@ -251,11 +251,11 @@ export interface DocumentStore {
    * a database server maintains the files.
    * @throws StoreUnavailable, or the signal's reason
    */
-  readonly examine?: (signal?: AbortSignal) => Promise<Examined>;
+  readonly examine?: (signal?: AbortSignal) => Promise<StoreExaminationResult>;
   /** Lists damage encountered since start, where the engine reports it. */
-  readonly damage?: () => readonly MetDamage[];
+  readonly listDamage?: () => readonly CorruptDocument[];
   /** Returns the bytes on disk, or null. */
-  size(): Promise<number | null>;
+  getSize(): Promise<number | null>;
   /** Waits for active writes, then closes. */
   close(): Promise<void>;
 }

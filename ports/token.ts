@@ -46,7 +46,7 @@ export function extend<T>({ point }: ExtensionPoint<T>, value: T): Extension {
 }
 
 /** Plugin that resolves a service. */
-export interface AskingPlugin {
+export interface RequestingPlugin {
   id: string;
   title: string;
 }
@@ -56,14 +56,14 @@ const PER_PLUGIN = Symbol.for('aos.PerPlugin');
 
 /** A service instantiated per requesting plugin, which therefore knows its caller. */
 export interface PerPlugin<T> {
-  readonly [PER_PLUGIN]: (plugin: AskingPlugin) => T;
+  readonly [PER_PLUGIN]: (plugin: RequestingPlugin) => T;
 }
 
 /** Returns a value for `services` that creates an instance per requesting plugin. */
-export const perPlugin = <T>(make: (plugin: AskingPlugin) => T): PerPlugin<T> => ({ [PER_PLUGIN]: make });
+export const perPlugin = <T>(make: (plugin: RequestingPlugin) => T): PerPlugin<T> => ({ [PER_PLUGIN]: make });
 
 /** Returns the instance of `provided` for a plugin. */
-export function serviceFor(provided: unknown, plugin: AskingPlugin): unknown {
+export function resolveService(provided: unknown, plugin: RequestingPlugin): unknown {
   if (provided === null || typeof provided !== 'object' || !(PER_PLUGIN in provided)) return provided;
   return (provided as PerPlugin<unknown>)[PER_PLUGIN](plugin);
 }

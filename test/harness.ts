@@ -4,15 +4,15 @@
  * routes.
  */
 import type { AppSettings, Plugin } from '../kernel/contract.js';
-import { Kernel, type KernelBootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
+import { Kernel, type KernelBootOptions, type KernelParts, type KernelMode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
-import { fakes, kernelParts, type Fakes } from './kit/parts.js';
-import { within } from './support/within.js';
+import { createFakes, buildKernelParts, type FakePorts } from './kit/parts.js';
+import { withTimeout } from './support/within.js';
 
-export { APP } from './kit/parts.js';
+export { APP_SETTINGS } from './kit/parts.js';
 
 export interface HarnessOptions {
-  mode?: Mode;
+  mode?: KernelMode;
   boot?: KernelBootOptions;
   store?: DocumentStore;
   /** Sections of the configuration, by plugin. */
@@ -26,31 +26,31 @@ export interface HarnessOptions {
   parts?: Partial<KernelParts>;
 }
 
-export interface Harness extends Fakes {
+export interface TestKernel extends FakePorts {
   kernel: Kernel;
   store: DocumentStore;
   stop(): Promise<void>;
 }
 
-const judged = new Set<string>();
-const numbers = new WeakMap<Plugin, number>();
-let numbered = 0;
+const validatedSets = new Set<string>();
+const pluginNumbers = new WeakMap<Plugin, number>();
+let pluginCount = 0;
 
 /**
  * Returns whether this set was validated before, and marks it. Validating all views and sources is
  * slower than the rest of a start.
  */
-export function wereJudged(set: readonly Plugin[], by: 'fakes' | 'web server' = 'fakes'): boolean {
-  for (const plugin of set) if (!numbers.has(plugin)) numbers.set(plugin, ++numbered);
-  const key = `${by} ${set.map((plugin) => numbers.get(plugin)).join()}`;
-  const before = judged.has(key);
-  judged.add(key);
+export function markValidated(set: readonly Plugin[], by: 'fakes' | 'web server' = 'fakes'): boolean {
+  for (const plugin of set) if (!pluginNumbers.has(plugin)) pluginNumbers.set(plugin, ++pluginCount);
+  const key = `${by} ${set.map((plugin) => pluginNumbers.get(plugin)).join()}`;
+  const before = validatedSets.has(key);
+  validatedSets.add(key);
   return before;
 }
 
-export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}): Harness {
-  const own = fakes();
-  const parts = kernelParts(own, options.app);
+export function createTestKernel(builtin: readonly Plugin[], options: HarnessOptions = {}): TestKernel {
+  const own = createFakes();
+  const parts = buildKernelParts(own, options.app);
   const store = options.store ?? parts.store;
   const { auto_migrate, plugin_timeout_ms, sections } = options;
   const kernel = new Kernel({
@@ -65,14 +65,14 @@ export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}
     builtin,
     plugins: options.plugins ?? [],
     bases: options.bases ?? ['.'],
-    builtinTested: wereJudged(builtin),
+    builtinTested: markValidated(builtin),
     ...options.parts,
   });
   return { ...own, kernel, store, stop: () => kernel.stop() };
 }
 
-export async function boot(builtin: readonly Plugin[], options: HarnessOptions = {}): Promise<Harness> {
-  const made = harness(builtin, options);
+export async function bootTestKernel(builtin: readonly Plugin[], options: HarnessOptions = {}): Promise<TestKernel> {
+  const made = createTestKernel(builtin, options);
   await made.kernel.boot(options.mode ?? 'serve', options.boot ?? {});
   return made;
 }
@@ -81,7 +81,7 @@ export async function boot(builtin: readonly Plugin[], options: HarnessOptions =
  * Returns the error that `promise` rejects with.
  * @throws when it resolves
  */
-export async function rejection(promise: Promise<unknown>): Promise<Error> {
+export async function getRejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;
   } catch (error) {
@@ -92,17 +92,17 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
 }
 
 /** Timeout of a condition that itself waits for a response. */
-const UNANSWERED_MS = 60_000;
-const HANG_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
+const WAIT_TIMEOUT_MS = 60_000;
 
 /**
  * Polls until `condition` holds, with increasing intervals, because what it waits for may need the
  * processor.
  * @throws after `ms`
  */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = HANG_MS): Promise<void> {
+export async function waitUntil(what: string, condition: () => boolean | Promise<boolean>, ms = WAIT_TIMEOUT_MS): Promise<void> {
   const began = Date.now();
-  while (!(await within(what, ms + UNANSWERED_MS, Promise.resolve(condition())))) {
+  while (!(await withTimeout(what, ms + RESPONSE_TIMEOUT_MS, Promise.resolve(condition())))) {
     const waited = Date.now() - began;
     if (waited > ms) throw new Error(`${what}: not within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.max(5, waited / 20))));

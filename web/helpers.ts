@@ -1,18 +1,18 @@
-import { badges } from './helpers/badges.js';
-import { charts } from './helpers/charts.js';
-import { blocks } from './helpers/code.js';
-import { flows } from './helpers/flow.js';
-import { format } from './helpers/format.js';
+import { badgeHelpers } from './helpers/badges.js';
+import { chartHelpers } from './helpers/charts.js';
+import { codeHelpers } from './helpers/code.js';
+import { flowHelpers } from './helpers/flow.js';
+import { formatHelpers } from './helpers/format.js';
 import type { Helper } from './helpers/html.js';
-import { links } from './helpers/links.js';
-import { logic } from './helpers/logic.js';
-import { markdowns } from './helpers/markdown.js';
-import { seriesCharts } from './helpers/series.js';
-import { refusals } from './helpers/refusals.js';
-import { timeHelpers, type TimeOptions } from './helpers/time.js';
-import { traces } from './helpers/trace.js';
-import { trees } from './helpers/tree.js';
-import { uptimeBars } from './helpers/uptime.js';
+import { linkHelpers } from './helpers/links.js';
+import { logicHelpers } from './helpers/logic.js';
+import { markdownHelpers } from './helpers/markdown.js';
+import { createSeriesHelpers } from './helpers/series.js';
+import { formErrorHelpers } from './helpers/refusals.js';
+import { createTimeHelpers, type TimeOptions } from './helpers/time.js';
+import { traceHelpers } from './helpers/trace.js';
+import { treeHelpers } from './helpers/tree.js';
+import { uptimeHelpers } from './helpers/uptime.js';
 
 export type { Helper } from './helpers/html.js';
 
@@ -20,21 +20,21 @@ export type { Helper } from './helpers/html.js';
  * Returns all helpers by their names in templates.
  * @throws RangeError for an unknown time zone
  */
-export function helpers(options: TimeOptions): Record<string, Helper> {
+export function createHelpers(options: TimeOptions): Record<string, Helper> {
   return {
-    ...logic,
-    ...refusals,
-    ...format,
-    ...links,
-    ...badges,
-    ...charts,
-    ...seriesCharts(options),
-    ...flows,
-    ...blocks,
-    ...traces,
-    ...markdowns,
-    ...trees,
-    ...uptimeBars,
-    ...timeHelpers(options),
+    ...logicHelpers,
+    ...formErrorHelpers,
+    ...formatHelpers,
+    ...linkHelpers,
+    ...badgeHelpers,
+    ...chartHelpers,
+    ...createSeriesHelpers(options),
+    ...flowHelpers,
+    ...codeHelpers,
+    ...traceHelpers,
+    ...markdownHelpers,
+    ...treeHelpers,
+    ...uptimeHelpers,
+    ...createTimeHelpers(options),
   };
 }

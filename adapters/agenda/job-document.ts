@@ -36,7 +36,7 @@ export const JOBS_COLLECTION: CollectionSpec = {
   indexes: [{ fields: ['name', 'due_at'] }, { fields: ['due_at'] }, { fields: ['key'], unique: true }],
 };
 
-export interface Payload {
+export interface JobPayload {
   data: Json;
   retry: number;
   token: string;

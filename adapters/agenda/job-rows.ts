@@ -1,15 +1,15 @@
-import { DueTimes } from '../../lib/clock-skew.js';
-import { isoOf, MINUTE_MS } from '../../lib/time.js';
+import { DueTimeTracker } from '../../lib/clock-skew.js';
+import { toIsoString, MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import { StoreConflict, type Collection, type Json, type Update } from '../../ports/store.js';
 import type { JobDoc } from './job-document.js';
 
 /** A stored due time. A type alias, because it becomes part of an update. */
-export type Due = { due_at: string; ahead_ms: number };
+export type DueTime = { due_at: string; ahead_ms: number };
 
-export class JobRows {
-  readonly #times: DueTimes;
+export class JobStore {
+  readonly #times: DueTimeTracker;
 
   /** @param nextTime returns when a cron expression fires next, RFC 3339 */
   constructor(
@@ -19,31 +19,31 @@ export class JobRows {
     private readonly nextTime: (cron: string) => string,
   ) {
     // Tolerates wrong clocks on other machines.
-    this.#times = new DueTimes(clock, MINUTE_MS);
+    this.#times = new DueTimeTracker(clock, MINUTE_MS);
   }
 
-  in(ms: number): Due {
-    return this.at(this.clock.now() + ms);
+  dueIn(ms: number): DueTime {
+    return this.dueAt(this.clock.now() + ms);
   }
 
   /** @param time milliseconds since the epoch; a past time is due immediately */
-  at(time: number): Due {
-    return { due_at: this.#times.at(time), ahead_ms: this.#ahead(time) };
+  dueAt(time: number): DueTime {
+    return { due_at: this.#times.scheduleAt(time), ahead_ms: this.#getAheadMs(time) };
   }
 
-  atCron(cron: string): Due {
+  dueAtCron(cron: string): DueTime {
     const due_at = this.nextTime(cron);
-    return { due_at, ahead_ms: this.#ahead(Date.parse(due_at)) };
+    return { due_at, ahead_ms: this.#getAheadMs(Date.parse(due_at)) };
   }
 
-  #ahead(time: number): number {
+  #getAheadMs(time: number): number {
     return Math.max(0, Math.round(time - this.clock.now()));
   }
 
   /**
    * Stores one job to run at `due`. With a key, at most one waits, at the earlier of both times.
    */
-  async add(name: string, data: Json, due: Due, key: string | undefined, retry: number): Promise<void> {
+  async add(name: string, data: Json, due: DueTime, key: string | undefined, retry: number): Promise<void> {
     const keys = key === undefined ? {} : { key: `${name}:${key}`, wanted_key: `${name}:${key}` };
     for (;;) {
       try {
@@ -57,7 +57,7 @@ export class JobRows {
     }
   }
 
-  async named(names: readonly string[]): Promise<ReadonlyMap<string, JobDoc>> {
+  async findByNames(names: readonly string[]): Promise<ReadonlyMap<string, JobDoc>> {
     const { items } = await this.jobs.find({ filter: { id: { in: names } }, limit: 1000 });
     return new Map(items.map((doc) => [doc.id, doc]));
   }
@@ -70,9 +70,9 @@ export class JobRows {
     name: string,
     repeat: number | string,
     stored?: JobDoc,
-    first = typeof repeat === 'number' ? this.in(0) : this.atCron(repeat),
+    first = typeof repeat === 'number' ? this.dueIn(0) : this.dueAtCron(repeat),
   ): Promise<void> {
-    const latest = typeof repeat === 'number' ? this.in(repeat) : first;
+    const latest = typeof repeat === 'number' ? this.dueIn(repeat) : first;
     const update: Update = { set: { name, repeat }, setOnInsert: { ...first, fail_count: 0 } };
     const isCurrent = stored?.repeat === repeat;
     const job = isCurrent ? stored : (await this.jobs.change({ id: name }, update, { upsert: true }))?.doc;
@@ -84,7 +84,7 @@ export class JobRows {
   }
 
   /** Runs a repeating job at `due` at the latest; a running one runs again afterwards. */
-  async bringForward(name: string, due: Due): Promise<void> {
+  async bringForward(name: string, due: DueTime): Promise<void> {
     if (await this.jobs.change({ id: name, lock: null }, { min: due, unset: ['wanted_at'] })) return;
     await this.jobs.change({ id: name }, { min: { wanted_at: due.due_at } });
   }
@@ -93,7 +93,7 @@ export class JobRows {
    * Unlocks a job that must run again at `due`. A job with a key is dropped if another one waits
    * under it.
    */
-  async toWaiting(id: string, token: string, due: Due, outcome: NonNullable<Update['set']> = {}): Promise<boolean> {
+  async unlockForRun(id: string, token: string, due: DueTime, outcome: NonNullable<Update['set']> = {}): Promise<boolean> {
     const key = (await this.jobs.get(id))?.wanted_key;
     const set = { ...outcome, ...due, ...(key === undefined ? {} : { key }) };
     try {
@@ -109,16 +109,16 @@ export class JobRows {
       this.#times.reanchor(this.jobs, {
         field: 'due_at',
         sort: [['due_at', 'asc']],
-        longest: (job) => (isWaitingForCron(job) ? this.atCron(job.repeat).ahead_ms : (job.ahead_ms ?? Infinity)),
-        fields: (job, time) => (isWaitingForCron(job) ? this.atCron(job.repeat) : this.at(time)),
+        longest: (job) => (isWaitingForCron(job) ? this.dueAtCron(job.repeat).ahead_ms : (job.ahead_ms ?? Infinity)),
+        fields: (job, time) => (isWaitingForCron(job) ? this.dueAtCron(job.repeat) : this.dueAt(time)),
       }),
     );
-    const filter = { due_at: { lte: isoOf(this.clock.now()) }, name: { in: names } };
+    const filter = { due_at: { lte: toIsoString(this.clock.now()) }, name: { in: names } };
     return new Set((await this.jobs.groupCount('name', filter)).map(({ key }) => String(key)));
   }
 
-  async queueAge(): Promise<number> {
-    const filter = { due_at: { lte: isoOf(this.clock.now()) }, lock: null };
+  async getQueueAgeSeconds(): Promise<number> {
+    const filter = { due_at: { lte: toIsoString(this.clock.now()) }, lock: null };
     const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: 1 });
     const due = page.items[0]?.due_at;
     return due === undefined ? 0 : (this.clock.now() - Date.parse(due)) / 1000;

@@ -3,28 +3,28 @@ import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter } from '../../ports/metrics.js';
 import { isStoreFault } from '../../lib/store-fault.js';
-import type { Payload } from './job-document.js';
-import { LoopWatch } from './loop-watch.js';
+import type { JobPayload } from './job-document.js';
+import { EventLoopMonitor } from './loop-watch.js';
 import type { LockKey } from './repository.js';
 
-export const TIMEOUT_MS = 60_000;
+export const DEFAULT_TIMEOUT_MS = 60_000;
 
-const STOPPING = new Error('the service is stopping');
+const STOPPING_ERROR = new Error('the service is stopping');
 
 /** A repeating job starts again with its next run, so each failure is final. */
-function countAttempt({ attrs }: Job<Payload>): { attempt: number; lastAttempt: boolean } {
-  const { retry }: Payload = attrs.data;
+function countAttempt({ attrs }: Job<JobPayload>): { attempt: number; lastAttempt: boolean } {
+  const { retry }: JobPayload = attrs.data;
   const attempt = (attrs.failCount ?? 0) + 1;
   return { attempt, lastAttempt: attempt > retry };
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-export class JobRuns {
+export class JobRunner {
   /** Errors of runs, of which Agenda stores only the message. */
   readonly errors = new WeakMap<object, Error>();
   readonly #aborts = new Set<AbortController>();
-  readonly #blocking = new LoopWatch((jobs, ms) =>
+  readonly #blocking = new EventLoopMonitor((jobs, ms) =>
     this.log.warn({ jobs, ms }, `the event loop stood still for ${ms} ms while ${jobs.join(', ')} ran`),
   );
   /** The drain timed out: later failures are not the job's fault. */
@@ -44,43 +44,43 @@ export class JobRuns {
 
   interrupt(): void {
     this.#interrupted = true;
-    for (const controller of this.#aborts) controller.abort(STOPPING);
+    for (const controller of this.#aborts) controller.abort(STOPPING_ERROR);
   }
 
   /** @throws errors of the job */
-  async run(spec: JobSpec, job: Job<Payload>): Promise<void> {
-    const payload: Payload = job.attrs.data;
+  async run(spec: JobSpec, job: Job<JobPayload>): Promise<void> {
+    const payload: JobPayload = job.attrs.data;
     if (this.#interrupted) {
       payload.interrupted = true;
-      throw STOPPING;
+      throw STOPPING_ERROR;
     }
     try {
-      await this.#within(spec, job);
+      await this.#runWithinLimits(spec, job);
       this.counter.inc({ job: spec.name, result: 'ok' });
     } catch (error) {
-      this.errors.set(job, asError(error));
+      this.errors.set(job, toError(error));
       if (this.#interrupted) payload.interrupted = true;
       else this.#report(spec, job, error);
-      throw asError(error);
+      throw toError(error);
     }
   }
 
-  #report(spec: JobSpec, job: Job<Payload>, error: unknown): void {
+  #report(spec: JobSpec, job: Job<JobPayload>, error: unknown): void {
     this.counter.inc({ job: spec.name, result: 'error' });
     const { attempt, lastAttempt } = countAttempt(job);
     const line = { job: spec.name, job_id: String(job.attrs._id), failures: attempt };
     if (lastAttempt || isStoreFault(error)) this.log.error({ ...line, err: error }, 'a job failed');
-    else this.log.warn({ ...line, reason: asError(error).message }, 'a job failed and will be retried');
+    else this.log.warn({ ...line, reason: toError(error).message }, 'a job failed and will be retried');
   }
 
   /**
    * A run that ignores its signal fails before its lock expires. A run that lost its lock, for
    * example after a process pause, is aborted.
    */
-  async #within(spec: JobSpec, job: Job<Payload>): Promise<void> {
+  async #runWithinLimits(spec: JobSpec, job: Job<JobPayload>): Promise<void> {
     const { attrs } = job;
-    const { data, token }: Payload = attrs.data;
-    const limit = spec.timeoutMs ?? TIMEOUT_MS;
+    const { data, token }: JobPayload = attrs.data;
+    const limit = spec.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const controller = new AbortController();
     this.#aborts.add(controller);
     let end: NodeJS.Timeout | undefined;
@@ -92,7 +92,7 @@ export class JobRuns {
     const lock = { id: String(attrs._id), token };
     const renewing = setInterval(() => void this.#renew(spec, lock, controller), this.times.lockMs / 3);
     const run = { data, signal: controller.signal, ...countAttempt(job) };
-    const leave = this.#blocking.enter(spec.name);
+    const leave = this.#blocking.trackJob(spec.name);
     try {
       await Promise.race([Promise.resolve().then(() => spec.run(run)), overdue]);
     } finally {

@@ -1,22 +1,22 @@
-import { isoOf } from '../../lib/time.js';
+import { toIsoString } from '../../lib/time.js';
 import type { JobInfo, JobSpec } from '../../ports/jobs.js';
 import type { JobDoc } from './job-document.js';
 
-const MAX_MS = 2 ** 31 - 1;
-const NAME = /^[a-z][a-z0-9_.-]{0,99}$/;
+const MAX_INTERVAL_MS = 2 ** 31 - 1;
+const JOB_NAME_PATTERN = /^[a-z][a-z0-9_.-]{0,99}$/;
 
-export const repeatOf = (spec: JobSpec): number | string | undefined => spec.everyMs ?? spec.cron;
+export const getRepeatInterval = (spec: JobSpec): number | string | undefined => spec.everyMs ?? spec.cron;
 
 /**
  * @param next throws on an invalid cron expression
  * @throws TypeError that names the job
  */
-export function checkSpec({ name, everyMs, cron, timeoutMs }: JobSpec, next: (cron: string) => unknown): void {
+export function validateJobSpec({ name, everyMs, cron, timeoutMs }: JobSpec, next: (cron: string) => unknown): void {
   const refuse = (problem: string): never => {
     throw new TypeError(`job ${name}: ${problem}`);
   };
-  const ms = (value: number): boolean => Number.isInteger(value) && value > 0 && value <= MAX_MS;
-  if (!NAME.test(name)) refuse('the name must be lower case letters, digits, dots, hyphens and underscores');
+  const ms = (value: number): boolean => Number.isInteger(value) && value > 0 && value <= MAX_INTERVAL_MS;
+  if (!JOB_NAME_PATTERN.test(name)) refuse('the name must be lower case letters, digits, dots, hyphens and underscores');
   if (everyMs !== undefined && cron !== undefined) refuse('has both everyMs and cron');
   if (everyMs !== undefined && !ms(everyMs)) refuse('everyMs must be a positive number of milliseconds');
   if (timeoutMs !== undefined && !ms(timeoutMs)) refuse('timeoutMs must be a positive number of milliseconds');
@@ -48,14 +48,14 @@ export function describeJob(spec: JobSpec, docs: readonly JobDoc[], now: string)
     running: locked.length > 0,
     last_run_at: lastRuns.at(-1) ?? null,
     last_finished_at: named?.last_finished_at ?? null,
-    next_run_at: waiting?.due_at ?? nextRunAfter(spec, named),
+    next_run_at: waiting?.due_at ?? getNextRunTime(spec, named),
     fail_count: retried?.fail_count ?? named?.fail_count ?? 0,
     fail_reason: retried?.fail_reason ?? named?.fail_reason ?? null,
   };
 }
 
 /** The interval of a running job counts from the start of the run. */
-function nextRunAfter({ everyMs }: JobSpec, running: JobDoc | undefined): string | null {
+function getNextRunTime({ everyMs }: JobSpec, running: JobDoc | undefined): string | null {
   const started = Date.parse((running?.lock !== undefined && running.last_run_at) || '');
-  return everyMs === undefined || Number.isNaN(started) ? null : isoOf(started + everyMs);
+  return everyMs === undefined || Number.isNaN(started) ? null : toIsoString(started + everyMs);
 }

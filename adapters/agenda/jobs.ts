@@ -17,16 +17,16 @@ import {
 } from 'agenda';
 import { Settings } from 'luxon';
 import { ServiceError } from '../../kernel/errors.js';
-import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import type { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 import type { DocumentStore, Json } from '../../ports/store.js';
-import type { Payload } from './job-document.js';
-import { JobRuns, TIMEOUT_MS } from './job-run.js';
-import { checkSpec, describeJob, repeatOf } from './job-spec.js';
+import type { JobPayload } from './job-document.js';
+import { JobRunner, DEFAULT_TIMEOUT_MS } from './job-run.js';
+import { validateJobSpec, describeJob, getRepeatInterval } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 
 /** Without a locale, Luxon makes Node load 7 MB of language data. */
@@ -49,24 +49,24 @@ export interface AgendaJobsOptions {
   retryBaseMs?: number;
 }
 
-export interface AgendaJobsPorts {
+export interface AgendaJobsDependencies {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
   /** Should limit repeated lines about an unavailable store. */
   log: Logger;
   metrics: Metrics;
-  faults?: RepeatedLines;
+  faults?: RepeatedLineLimiter;
 }
 
-type Define = (
+type DefineJob = (
   name: string,
-  run: (job: Job<Payload>) => Promise<void>,
+  run: (job: Job<JobPayload>) => Promise<void>,
   options: Pick<JobDefinition, 'concurrency' | 'lockLimit' | 'backoff'>,
 ) => void;
 
-const RESULTS = ['ok', 'error'];
-const MAX_RETRY_MS = 3_600_000;
+const RESULT_LABELS = ['ok', 'error'];
+const MAX_RETRY_DELAY_MS = 3_600_000;
 
 export class AgendaJobs implements Jobs {
   private readonly specs = new Map<string, JobSpec>();
@@ -75,13 +75,13 @@ export class AgendaJobs implements Jobs {
   private readonly agenda: Agenda;
   private readonly log: Logger;
   private readonly clock: Clock;
-  private readonly work: JobRuns;
+  private readonly work: JobRunner;
   private readonly nudged = new Set<string>();
   private readonly runs: Counter;
   private readonly options: Required<AgendaJobsOptions>;
   private started = false;
 
-  constructor(ports: AgendaJobsPorts, options: AgendaJobsOptions = {}) {
+  constructor(ports: AgendaJobsDependencies, options: AgendaJobsOptions = {}) {
     this.options = {
       pollMs: 4_000,
       concurrency: 5,
@@ -95,23 +95,23 @@ export class AgendaJobs implements Jobs {
     this.clock = ports.clock;
     this.runs = ports.metrics.counter('aos_job_runs_total', 'Runs of background jobs, by job and result', {
       job: [],
-      result: RESULTS,
+      result: RESULT_LABELS,
     });
-    this.work = new JobRuns(this.runs, ports.log, this.options, (lock) => this.repository.renew(lock));
-    for (const result of RESULTS) this.runs.inc({ job: 'engine', result }, 0);
+    this.work = new JobRunner(this.runs, ports.log, this.options, (lock) => this.repository.renew(lock));
+    for (const result of RESULT_LABELS) this.runs.inc({ job: 'engine', result }, 0);
     ports.metrics.gauge('aos_job_queue_age_seconds', 'How long the longest waiting of the due jobs has been due', () =>
-      this.repository.rows.queueAge(),
+      this.repository.rows.getQueueAgeSeconds(),
     );
     const lease = (name: string): number | undefined => {
       const spec = this.specs.get(name);
-      return spec && Math.min((spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs, this.options.lockMs);
+      return spec && Math.min((spec.timeoutMs ?? DEFAULT_TIMEOUT_MS) + this.options.marginMs, this.options.lockMs);
     };
     this.repository = new StoreJobRepository({
       ...ports,
       leaseMs: lease,
       lockMs: this.options.lockMs,
       names: () => [...this.specs.keys()],
-      next: (cron) => this.nextAt(cron),
+      next: (cron) => this.getNextCronTime(cron),
     });
     this.agenda = new Agenda({
       backend: {
@@ -136,25 +136,25 @@ export class AgendaJobs implements Jobs {
     // others.
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       const spec = this.specs.get(name);
-      if (spec !== undefined && repeatOf(spec) === undefined) this.nudge(name);
+      if (spec !== undefined && getRepeatInterval(spec) === undefined) this.pollSoon(name);
     });
   }
 
   define(spec: JobSpec): void {
     if (this.started) throw new TypeError(`job ${spec.name}: jobs are defined before start`);
     if (this.specs.has(spec.name)) throw new TypeError(`job ${spec.name}: is defined twice`);
-    checkSpec(spec, (cron) => this.nextAt(cron));
+    validateJobSpec(spec, (cron) => this.getNextCronTime(cron));
     this.specs.set(spec.name, spec);
-    for (const result of RESULTS) this.runs.inc({ job: spec.name, result }, 0);
+    for (const result of RESULT_LABELS) this.runs.inc({ job: spec.name, result }, 0);
     const { concurrency } = this.options;
-    const limit = repeatOf(spec) === undefined ? concurrency : 1;
+    const limit = getRepeatInterval(spec) === undefined ? concurrency : 1;
     // Selects the promise form of Agenda's definition; overloads would choose the callback form.
-    const define: Define = this.agenda.define.bind(this.agenda);
+    const define: DefineJob = this.agenda.define.bind(this.agenda);
     define(spec.name, (job) => this.work.run(spec, job), {
       concurrency: limit,
       // Locks no more than can run concurrently and leaves the rest to other processes.
       lockLimit: limit,
-      backoff: ({ attempt, jobData }) => this.retryDelay(attempt, jobData as Payload),
+      backoff: ({ attempt, jobData }) => this.getRetryDelay(attempt, jobData as JobPayload),
     });
   }
 
@@ -162,7 +162,7 @@ export class AgendaJobs implements Jobs {
    * Returns the next time of a cron expression.
    * @throws Error on an invalid one
    */
-  private nextAt(cron: string): string {
+  private getNextCronTime(cron: string): string {
     const probe = new Job(this.agenda, { name: 'probe', priority: 0, type: 'single', nextRunAt: null, data: null });
     // Agenda counts from the last run, or else reads the clock itself.
     probe.attrs.lastRunAt = new Date(this.clock.now());
@@ -174,9 +174,9 @@ export class AgendaJobs implements Jobs {
   async start(): Promise<void> {
     this.started = true;
     const { rows } = this.repository;
-    const stored = await rows.named([...this.specs.keys()]);
+    const stored = await rows.findByNames([...this.specs.keys()]);
     for (const spec of this.specs.values()) {
-      const repeat = repeatOf(spec);
+      const repeat = getRepeatInterval(spec);
       if (repeat !== undefined) await rows.schedule(spec.name, repeat, stored.get(spec.name));
     }
     await this.agenda.start();
@@ -187,25 +187,25 @@ export class AgendaJobs implements Jobs {
   }
 
   async enqueue(name: string, data: unknown = null, options: EnqueueOptions = {}): Promise<void> {
-    const spec = this.spec(name);
+    const spec = this.getSpec(name);
     const time = options.at === undefined ? this.clock.now() : Date.parse(options.at);
     if (Number.isNaN(time)) throw new TypeError(`job ${name}: "at" is no time`);
     const { rows } = this.repository;
-    if (repeatOf(spec) === undefined) {
-      await rows.add(name, data as Json, rows.at(time), options.key, options.retry ?? 0);
+    if (getRepeatInterval(spec) === undefined) {
+      await rows.add(name, data as Json, rows.dueAt(time), options.key, options.retry ?? 0);
     } else {
       if (data !== null) throw new TypeError(`job ${name} repeats and takes no data`);
-      await rows.bringForward(name, rows.at(time));
+      await rows.bringForward(name, rows.dueAt(time));
     }
-    this.nudge(name, time - this.clock.now());
+    this.pollSoon(name, time - this.clock.now());
   }
 
   async runNow(name: string, data: unknown = null): Promise<boolean> {
-    const spec = this.spec(name);
+    const spec = this.getSpec(name);
     if (this.repository.stopping) {
       throw new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
     }
-    const locked = await this.repository.lockNamed(name, repeatOf(spec), data as Json);
+    const locked = await this.repository.lockNamed(name, getRepeatInterval(spec), data as Json);
     if (!locked) return false;
     const job = new Job(this.agenda, locked as JobParameters<void>, true);
     await job.run();
@@ -227,36 +227,36 @@ export class AgendaJobs implements Jobs {
     await new Promise((resolve) => setImmediate(resolve));
     await this.repository.releaseUnstarted();
     const grace = Math.min(1_000, timeoutMs / 5);
-    if (await this.idleWithin(timeoutMs - grace)) return;
+    if (await this.waitUntilIdle(timeoutMs - grace)) return;
     this.work.interrupt();
-    if (await this.idleWithin(grace)) return;
+    if (await this.waitUntilIdle(grace)) return;
     this.log.warn({ running: this.repository.runningCount }, 'jobs: some are still running at the end of the drain');
   }
 
-  private async idleWithin(ms: number): Promise<boolean> {
+  private async waitUntilIdle(ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-    const idle = await Promise.race([this.repository.whenIdle().then(() => true), late]);
+    const idle = await Promise.race([this.repository.waitUntilIdle().then(() => true), late]);
     clearTimeout(timer);
     return idle;
   }
 
-  private spec(name: string): JobSpec {
+  private getSpec(name: string): JobSpec {
     const spec = this.specs.get(name);
     if (!spec) throw new TypeError(`no job is named ${name}`);
     return spec;
   }
 
-  private retryDelay(attempt: number, { retry }: Payload): number | null {
+  private getRetryDelay(attempt: number, { retry }: JobPayload): number | null {
     if (attempt > retry) return null;
-    return Math.min(MAX_RETRY_MS, this.options.retryBaseMs * 2 ** (attempt - 1));
+    return Math.min(MAX_RETRY_DELAY_MS, this.options.retryBaseMs * 2 ** (attempt - 1));
   }
 
   /** Makes Agenda poll for jobs of this name in `inMs`, unless the regular poll comes first. */
-  private nudge(name: string, inMs = 0): void {
+  private pollSoon(name: string, inMs = 0): void {
     if (inMs > this.options.pollMs) return;
     if (inMs > 0) {
-      setTimeout(() => this.nudge(name), inMs).unref();
+      setTimeout(() => this.pollSoon(name), inMs).unref();
       return;
     }
     if (this.nudged.has(name)) return;

@@ -1,9 +1,9 @@
 /** Detects jobs that block the event loop, and names them in the log. */
 
-const CHECK_MS = 250;
-const BLOCKED_MS = 1_000;
+const CHECK_INTERVAL_MS = 250;
+const BLOCKED_THRESHOLD_MS = 1_000;
 
-export class LoopWatch {
+export class EventLoopMonitor {
   readonly #running: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #checkedAt = 0;
@@ -12,7 +12,7 @@ export class LoopWatch {
   constructor(private readonly report: (jobs: readonly string[], ms: number) => void) {}
 
   /** Registers a running job. Call the result when the run ends. */
-  enter(job: string): () => void {
+  trackJob(job: string): () => void {
     if (this.#running.length === 0) this.#start();
     this.#running.push(job);
     return () => {
@@ -24,13 +24,13 @@ export class LoopWatch {
 
   #start(): void {
     this.#checkedAt = performance.now();
-    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
   #check(): void {
     const now = performance.now();
-    const late = Math.round(now - this.#checkedAt - CHECK_MS);
+    const late = Math.round(now - this.#checkedAt - CHECK_INTERVAL_MS);
     this.#checkedAt = now;
-    if (late >= BLOCKED_MS) this.report([...new Set(this.#running)], late);
+    if (late >= BLOCKED_THRESHOLD_MS) this.report([...new Set(this.#running)], late);
   }
 }

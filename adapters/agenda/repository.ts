@@ -8,23 +8,23 @@
  */
 import { hostname } from 'node:os';
 import { toJobId, type JobParameters, type JobRepository } from 'agenda';
-import { ClockSteps } from '../../lib/clock-skew.js';
+import { ClockStepDetector } from '../../lib/clock-skew.js';
 import { redactText } from '../../lib/text/hidden-texts.js';
-import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
-import { isoOf } from '../../lib/time.js';
+import type { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
+import { toIsoString } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
-import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
-import { JobRows, type Due } from './job-rows.js';
+import { JOBS_COLLECTION, type JobDoc, type JobPayload } from './job-document.js';
+import { JobStore, type DueTime } from './job-rows.js';
 
-const OWNER = `${hostname()}:${process.pid}`;
-const FAR = new Date('9999-12-31T00:00:00.000Z');
+const LOCK_OWNER = `${hostname()}:${process.pid}`;
+const FAR_FUTURE = new Date('9999-12-31T00:00:00.000Z');
 /** A taken job stays due, even if the clock changes before it starts. */
-const DUE = new Date(0);
+const ALWAYS_DUE = new Date(0);
 /** A run that starts this soon after its lock was stored does not renew it. */
-const FRESH_MS = 250;
+const FRESH_LOCK_MS = 250;
 
 export interface LockKey {
   id: string;
@@ -37,13 +37,13 @@ interface HeldLock extends LockKey {
   started_at: string | null;
 }
 
-export interface RepositoryParts {
+export interface JobRepositoryDependencies {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
   log: Logger;
   /** Repeated log lines, which end when the store answers again. */
-  faults?: RepeatedLines;
+  faults?: RepeatedLineLimiter;
   /**
    * Returns how long a lock of this name is stored; undefined for names that this process does not
    * run.
@@ -59,11 +59,11 @@ export interface RepositoryParts {
 type UsedRepository = Pick<JobRepository, 'connect' | 'getNextJobToRun' | 'saveJobState' | 'unlockJob' | 'unlockJobs'>;
 
 export class StoreJobRepository implements UsedRepository {
-  readonly rows: JobRows;
+  readonly rows: JobStore;
   /** Set when no further job may be taken. */
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
-  private readonly steps: ClockSteps;
+  private readonly steps: ClockStepDetector;
   /**
    * Locks of this process by token, because a released job may be taken again before the release is
    * acknowledged.
@@ -74,11 +74,11 @@ export class StoreJobRepository implements UsedRepository {
   private dueNames: Promise<ReadonlySet<string>> | null = null;
   private unavailableSince: number | null = null;
 
-  constructor(private readonly parts: RepositoryParts) {
+  constructor(private readonly parts: JobRepositoryDependencies) {
     const { store, clock, ids, lockMs } = parts;
     this.jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-    this.steps = new ClockSteps(clock, lockMs);
-    this.rows = new JobRows(this.jobs, clock, ids, parts.next);
+    this.steps = new ClockStepDetector(clock, lockMs);
+    this.rows = new JobStore(this.jobs, clock, ids, parts.next);
   }
 
   async connect(): Promise<void> {}
@@ -88,16 +88,16 @@ export class StoreJobRepository implements UsedRepository {
   }
 
   /** Resolves when this process holds no lock, and no poll from before `stopping` can take one. */
-  async whenIdle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.polls);
     if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
-  private hold({ id, token }: LockKey): void {
+  private addHeldLock({ id, token }: LockKey): void {
     this.held.set(token, { id, token, since: this.parts.clock.monotonic(), started_at: null });
   }
 
-  private drop({ token }: LockKey): void {
+  private removeHeldLock({ token }: LockKey): void {
     this.held.delete(token);
     if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
@@ -109,7 +109,7 @@ export class StoreJobRepository implements UsedRepository {
       if (this.unavailableSince !== null) {
         const seconds = Math.round((clock.monotonic() - this.unavailableSince) / 1000);
         this.unavailableSince = null;
-        log.warn({ seconds, left_out: faults?.over() ?? 0 }, 'the store answers again');
+        log.warn({ seconds, left_out: faults?.reset() ?? 0 }, 'the store answers again');
       }
       return found;
     } catch (error) {
@@ -137,10 +137,10 @@ export class StoreJobRepository implements UsedRepository {
     if (this.stopping || this.parts.leaseMs(name) === undefined) return undefined;
     if (!(await this.findDueNamesOnce()).has(name) || this.stopping) return undefined;
     const now = this.parts.clock.iso();
-    const end = this.lockEnd();
+    const end = this.getLockExpiryBound();
     const free =
       end === now ? { due_at: { lte: now } } : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
-    const job = await this.lock(name, { name, ...free }, { unset: ['key'] });
+    const job = await this.lockFirst(name, { name, ...free }, { unset: ['key'] });
     if (job === undefined || !this.stopping) return job;
     await this.unlockJob(job);
     return undefined;
@@ -151,9 +151,9 @@ export class StoreJobRepository implements UsedRepository {
    * applies until the longest lock is over by the monotonic clock, so that locks do not expire
    * early.
    */
-  private lockEnd(): string {
+  private getLockExpiryBound(): string {
     this.steps.check();
-    return isoOf(this.parts.clock.now() - Math.max(0, this.steps.recentMs));
+    return toIsoString(this.parts.clock.now() - Math.max(0, this.steps.recentMs));
   }
 
   /**
@@ -162,16 +162,16 @@ export class StoreJobRepository implements UsedRepository {
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
-    return this.lock(name, { id: name, or: [{ lock: null }, { due_at: { lte: this.lockEnd() } }] }, { set: { data } });
+    return this.lockFirst(name, { id: name, or: [{ lock: null }, { due_at: { lte: this.getLockExpiryBound() } }] }, { set: { data } });
   }
 
-  private async lock(name: string, free: Filter, more: Update): Promise<JobParameters | undefined> {
+  private async lockFirst(name: string, free: Filter, more: Update): Promise<JobParameters | undefined> {
     const token = this.parts.ids.uuid();
-    const lease = this.rows.in(this.parts.leaseMs(name) ?? 0);
-    const set = { lock: token, owner: OWNER, ...lease, last_run_at: this.parts.clock.iso(), ...more.set };
+    const lease = this.rows.dueIn(this.parts.leaseMs(name) ?? 0);
+    const set = { lock: token, owner: LOCK_OWNER, ...lease, last_run_at: this.parts.clock.iso(), ...more.set };
     const taken = await this.jobs.change(free, { ...more, set }, { sort: [['due_at', 'asc']] });
     if (!taken) return undefined;
-    this.hold({ id: taken.doc.id, token });
+    this.addHeldLock({ id: taken.doc.id, token });
     return toParameters(taken.doc, token);
   }
 
@@ -181,21 +181,21 @@ export class StoreJobRepository implements UsedRepository {
    */
   async saveJobState(job: JobParameters): Promise<void> {
     const id = String(job._id);
-    const lock = { id, token: (job.data as Payload).token };
+    const lock = { id, token: (job.data as JobPayload).token };
     const begins = Boolean(job.lockedAt);
     // Agenda checks this time while the end of the run is being stored. A slow store would
     // otherwise make it log the run as canceled and release its slot early.
-    job.lockedAt = FAR;
+    job.lockedAt = FAR_FUTURE;
     try {
       const isStored = begins ? await this.begin(lock, job) : await this.finish(lock, job);
       if (!isStored) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!begins) this.drop(lock);
+      if (!begins) this.removeHeldLock(lock);
     } catch (error) {
       if (begins) {
         // The run has not started, so another process need not wait for the lock to expire.
-        await this.giveBack([lock]);
+        await this.releaseLocks([lock]);
       } else {
-        this.drop(lock);
+        this.removeHeldLock(lock);
         // Agenda swallows this error; the lock then expires and the job runs again.
         this.parts.log.error({ err: error, job: job.name }, 'the end of a job could not be stored');
       }
@@ -208,8 +208,8 @@ export class StoreJobRepository implements UsedRepository {
     const held = this.held.get(lock.token);
     const age = clock.monotonic() - (held?.since ?? -Infinity);
     if (held) Object.assign(held, { since: clock.monotonic(), started_at: clock.iso() });
-    if (age <= FRESH_MS) return true;
-    const set = { ...this.rows.in(leaseMs(job.name) ?? 0), last_run_at: held?.started_at ?? null };
+    if (age <= FRESH_LOCK_MS) return true;
+    const set = { ...this.rows.dueIn(leaseMs(job.name) ?? 0), last_run_at: held?.started_at ?? null };
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
@@ -218,13 +218,13 @@ export class StoreJobRepository implements UsedRepository {
    * @returns false when it was lost or released
    */
   async renew(lock: LockKey): Promise<boolean> {
-    const set = this.rows.in(this.parts.lockMs);
+    const set = this.rows.dueIn(this.parts.lockMs);
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
   private async finish(lock: LockKey, job: JobParameters): Promise<boolean> {
     const { id, token } = lock;
-    if ((job.data as Payload).interrupted) return this.rows.toWaiting(id, token, this.rows.in(0));
+    if ((job.data as JobPayload).interrupted) return this.rows.unlockForRun(id, token, this.rows.dueIn(0));
     const held = this.held.get(token);
     const outcome = {
       last_run_at: held?.started_at ?? null,
@@ -232,9 +232,9 @@ export class StoreJobRepository implements UsedRepository {
       fail_count: job.failCount ?? 0,
       fail_reason: (job.failCount ?? 0) > 0 ? redactText(job.failReason ?? '').slice(0, 500) : null,
     };
-    const next = this.next(job, held);
+    const next = this.getNextDueTime(job, held);
     if (id === job.name) return this.finishNamed(lock, outcome, next);
-    if (next !== null) return this.rows.toWaiting(id, token, next, outcome);
+    if (next !== null) return this.rows.unlockForRun(id, token, next, outcome);
     const [removed] = await this.jobs.bulk([
       { remove: { id, lock: token } },
       { change: { id: job.name }, update: { set: { name: job.name, ...outcome } }, upsert: true },
@@ -242,62 +242,62 @@ export class StoreJobRepository implements UsedRepository {
     return removed !== undefined && 'n' in removed && removed.n === 1;
   }
 
-  private async finishNamed({ id, token }: LockKey, outcome: NonNullable<Update['set']>, next: Due | null) {
+  private async finishNamed({ id, token }: LockKey, outcome: NonNullable<Update['set']>, next: DueTime | null) {
     const unset = ['lock', 'owner', 'data', ...(next === null ? ['due_at', 'ahead_ms'] : [])];
     const changed = await this.jobs.change({ id, lock: token }, { set: { ...outcome, ...next }, unset });
     const wanted = changed?.doc.wanted_at;
-    if (wanted !== undefined) await this.rows.bringForward(id, this.rows.at(Date.parse(wanted)));
+    if (wanted !== undefined) await this.rows.bringForward(id, this.rows.dueAt(Date.parse(wanted)));
     return changed !== null;
   }
 
   /** Returns when the job runs next, or null. An interval counts from the start of the run. */
-  private next({ repeatInterval: repeat, nextRunAt }: JobParameters, held: HeldLock | undefined): Due | null {
+  private getNextDueTime({ repeatInterval: repeat, nextRunAt }: JobParameters, held: HeldLock | undefined): DueTime | null {
     const now = this.parts.clock.monotonic();
-    if (typeof repeat === 'number') return this.rows.in(Math.max(0, repeat - (now - (held?.since ?? now))));
-    if (repeat !== undefined) return this.rows.atCron(repeat);
+    if (typeof repeat === 'number') return this.rows.dueIn(Math.max(0, repeat - (now - (held?.since ?? now))));
+    if (repeat !== undefined) return this.rows.dueAtCron(repeat);
     // A retry: Agenda has just added its delay to the wall clock.
-    return nextRunAt && nextRunAt > DUE ? this.rows.in(nextRunAt.getTime() - Date.now()) : null;
+    return nextRunAt && nextRunAt > ALWAYS_DUE ? this.rows.dueIn(nextRunAt.getTime() - Date.now()) : null;
   }
 
   /** Releases locks in the background; on an error they expire by themselves. */
-  private async giveBack(locks: readonly LockKey[]): Promise<void> {
+  private async releaseLocks(locks: readonly LockKey[]): Promise<void> {
     for (const lock of locks) {
       if (!this.held.has(lock.token)) continue;
       try {
-        await this.rows.toWaiting(lock.id, lock.token, this.rows.in(0));
+        await this.rows.unlockForRun(lock.id, lock.token, this.rows.dueIn(0));
       } catch (error) {
         this.parts.log.error(
           { err: error, job: lock.id },
           'a job could not be given back and waits for its lock to end',
         );
       } finally {
-        this.drop(lock);
+        this.removeHeldLock(lock);
       }
     }
   }
 
   async releaseUnstarted(): Promise<void> {
-    await this.giveBack([...this.held.values()].filter(({ started_at }) => started_at === null));
+    await this.releaseLocks([...this.held.values()].filter(({ started_at }) => started_at === null));
   }
 
   async unlockJob(job: JobParameters): Promise<void> {
-    await this.giveBack([{ id: String(job._id), token: (job.data as Payload).token }]);
+    await this.releaseLocks([{ id: String(job._id), token: (job.data as JobPayload).token }]);
   }
 
   async unlockJobs(ids: readonly string[]): Promise<void> {
-    await this.giveBack([...this.held.values()].filter(({ id }) => ids.includes(id)));
+    await this.releaseLocks([...this.held.values()].filter(({ id }) => ids.includes(id)));
   }
 }
 
 /** Returns a taken job as Agenda runs it. */
-function toParameters({ id, name, repeat, data, retry, fail_count }: JobDoc, token: string): JobParameters<Payload> {
+function toParameters({ id, name, repeat, data, retry, fail_count }: JobDoc, token: string): JobParameters<JobPayload> {
   return {
     _id: toJobId(id),
     name,
     priority: 0,
     type: repeat === undefined ? 'normal' : 'single',
-    nextRunAt: DUE,
-    lockedAt: FAR,
+    nextRunAt: ALWAYS_DUE,
+    lockedAt: FAR_FUTURE,
     data: { data: data ?? null, retry: retry ?? 0, token },
     ...(repeat === undefined ? {} : { repeatInterval: repeat, repeatTimezone: 'UTC' }),
     ...(fail_count === undefined ? {} : { failCount: fail_count }),

@@ -2,23 +2,23 @@ import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 
-export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+export const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
-export async function isThere(path: string): Promise<boolean> {
+export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
 
-export async function textOf(path: string): Promise<string | null> {
+export async function readTextFile(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (getErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -27,7 +27,7 @@ export async function textOf(path: string): Promise<string | null> {
  * Writes a private file (0600) durably. Replaces an existing file, which is a leftover of an
  * interrupted run.
  */
-export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
+export async function writePrivateFile(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
   await rm(path, { force: true });
   const file = await open(path, 'wx', 0o600);
   try {
@@ -41,14 +41,14 @@ export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> 
 }
 
 /** Maximum unsynced data: commits of the running service wait until it is on disk. */
-const UNSYNCED_BYTES = 4 * 1024 * 1024;
+const MAX_UNSYNCED_BYTES = 4 * 1024 * 1024;
 
 export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let unsynced = 0;
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
     unsynced += piece.length;
-    if (unsynced < UNSYNCED_BYTES) continue;
+    if (unsynced < MAX_UNSYNCED_BYTES) continue;
     await file.datasync();
     unsynced = 0;
   }

@@ -5,59 +5,59 @@
 import { createHash } from 'node:crypto';
 import { isPlatform } from '../../lib/formats/platform.js';
 import { isVersion } from '../../lib/versions.js';
-import type { ManifestTexts, PackageStore, ReleasePlace, ReleaseStore } from '../../ports/release-store.js';
-import { parsed } from './container/head.js';
+import type { ManifestTexts, PackageStore, ReleaseLocation, ReleaseStore } from '../../ports/release-store.js';
+import { parseArchiveJson } from './container/head.js';
 import type { FileEntry } from '../../lib/formats/archive.js';
-import { entryText } from './container/reader.js';
-import { ArchiveRejected } from './container/rejected.js';
-import { textEntry, type ArchiveEntry, type WrittenArchive } from './container/writer.js';
+import { readEntryText } from './container/reader.js';
+import { ArchiveRejectedError } from './container/rejected.js';
+import { createTextEntry, type ArchiveEntry, type WrittenArchive } from './container/writer.js';
 
-const PACKAGE = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
-const PLACE = /^releases\/places\/\d{6}\.json$/;
-const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const LATEST = 'latest.json';
+const PACKAGE_ENTRY_PATTERN = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
+const PLACE_ENTRY_PATTERN = /^releases\/places\/\d{6}\.json$/;
+const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const LATEST_FILE = 'latest.json';
 /** Limit for one manifest, which lists up to 200,000 files. */
 const MAX_PLACE_BYTES = 128 * 1024 * 1024;
 const PACKAGE_FILE = 'package.tar.gz';
 /**
  * Denies all access until a start writes the product's access files; no start accepts this format.
  */
-const CLOSED = '# aos-access closed\nRequire all denied\n';
+const CLOSED_ACCESS_TEXT = '# aos-access closed\nRequire all denied\n';
 
 export type PackageTarget = Pick<ReleaseStore, 'packages' | 'access'>;
 
 export interface PlacedPackage {
-  place: ReleasePlace;
+  place: ReleaseLocation;
   /** Hex, of the package. */
   sha256: string;
   texts: ManifestTexts;
 }
 
-export interface PackedArchive extends WrittenArchive {
-  places: readonly ReleasePlace[];
+export interface ArchivedPlaces extends WrittenArchive {
+  places: readonly ReleaseLocation[];
 }
 
 /**
  * Iterates over every package that is in place with its manifest.
  * @param places receives the place of each
  */
-export async function* packageEntries(releases: ReleaseStore, places: ReleasePlace[]): AsyncGenerator<ArchiveEntry> {
+export async function* iteratePackageEntries(releases: ReleaseStore, places: ReleaseLocation[]): AsyncGenerator<ArchiveEntry> {
   const packed = new Set<string>();
   let n = 0;
-  for await (const place of releases.packages.places()) {
-    const held = await releases.packages.held(place);
+  for await (const place of releases.packages.iterateLocations()) {
+    const held = await releases.packages.readPackageInfo(place);
     if (held === null || held.texts === null) continue;
     const { sha256, size, texts } = held;
     if (!packed.has(sha256))
-      yield { path: `releases/${sha256}.tar.gz`, size, content: bytesOf(releases, place), sha256 };
+      yield { path: `releases/${sha256}.tar.gz`, size, content: readPackageBytes(releases, place), sha256 };
     packed.add(sha256);
     places.push(place);
     const row: PlacedPackage = { place, sha256, texts };
-    yield textEntry(`releases/places/${String(++n).padStart(6, '0')}.json`, JSON.stringify(row));
+    yield createTextEntry(`releases/places/${String(++n).padStart(6, '0')}.json`, JSON.stringify(row));
   }
 }
 
-async function* bytesOf(releases: ReleaseStore, place: ReleasePlace): AsyncGenerator<Uint8Array> {
+async function* readPackageBytes(releases: ReleaseStore, place: ReleaseLocation): AsyncGenerator<Uint8Array> {
   const { product, channel, version, platform } = place;
   const file = await releases.open([product, channel, version, platform, PACKAGE_FILE]);
   if (file !== null) yield* file.read(0, file.size);
@@ -68,9 +68,9 @@ async function* bytesOf(releases: ReleaseStore, place: ReleasePlace): AsyncGener
  * @throws ArchiveRejected
  */
 export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
-  if (PACKAGE.test(entry.path)) return;
-  if (!PLACE.test(entry.path)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
-  placedOf(await entryText(entry, content, MAX_PLACE_BYTES));
+  if (PACKAGE_ENTRY_PATTERN.test(entry.path)) return;
+  if (!PLACE_ENTRY_PATTERN.test(entry.path)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+  parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
 }
 
 /** Packages that are staged from an archive into a release store, where they are not served. */
@@ -84,17 +84,17 @@ export class StagedPackages {
    * @returns its place, or null for a package
    * @throws ArchiveRejected
    */
-  async take(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<PlacedPackage | null> {
-    const sha256 = PACKAGE.exec(entry.path)?.[1];
+  async stageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<PlacedPackage | null> {
+    const sha256 = PACKAGE_ENTRY_PATTERN.exec(entry.path)?.[1];
     if (sha256 !== undefined) {
       const staged = await this.packages.stage(content, { bytes: entry.size, keepFree: 0 });
       this.ids[sha256] = staged.id;
-      if (staged.sha256 !== sha256) throw new ArchiveRejected(`holds ${entry.path} with another content`);
+      if (staged.sha256 !== sha256) throw new ArchiveRejectedError(`holds ${entry.path} with another content`);
       return null;
     }
-    if (!PLACE.test(entry.path)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
-    const placed = placedOf(await entryText(entry, content, MAX_PLACE_BYTES));
-    if (this.ids[placed.sha256] === undefined) throw new ArchiveRejected(`names a package before it holds it`);
+    if (!PLACE_ENTRY_PATTERN.test(entry.path)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+    const placed = parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
+    if (this.ids[placed.sha256] === undefined) throw new ArchiveRejectedError(`names a package before it holds it`);
     return placed;
   }
 
@@ -104,21 +104,21 @@ export class StagedPackages {
 }
 
 /** @throws ArchiveRejected */
-export function placedOf(text: string): PlacedPackage {
-  const { place, sha256, texts } = (parsed(text) ?? {}) as Partial<PlacedPackage>;
+export function parsePlacedPackage(text: string): PlacedPackage {
+  const { place, sha256, texts } = (parseArchiveJson(text) ?? {}) as Partial<PlacedPackage>;
   const { manifest, signature } = texts ?? {};
   const whole =
     isPlace(place) &&
     typeof sha256 === 'string' &&
     typeof manifest === 'string' &&
     (signature === null || typeof signature === 'string');
-  if (!whole) throw new ArchiveRejected('describes a package that has no place');
+  if (!whole) throw new ArchiveRejectedError('describes a package that has no place');
   const { product, channel, version, platform } = place;
   return { place: { product, channel, version, platform }, sha256, texts: { manifest, signature } };
 }
 
-const isPlace = (place: Partial<ReleasePlace> | undefined): place is ReleasePlace =>
-  [place?.product, place?.channel].every((name) => typeof name === 'string' && SLUG.test(name) && name !== LATEST) &&
+const isPlace = (place: Partial<ReleaseLocation> | undefined): place is ReleaseLocation =>
+  [place?.product, place?.channel].every((name) => typeof name === 'string' && SLUG_PATTERN.test(name) && name !== LATEST_FILE) &&
   typeof place?.version === 'string' &&
   place.version.length < 255 &&
   isVersion(place.version) &&
@@ -136,16 +136,16 @@ export async function putPackages(
   ids: Readonly<Record<string, string>>,
   places: AsyncIterable<PlacedPackage>,
 ): Promise<number> {
-  const waiting = new Set((await packages.staged()).map(({ id }) => id));
-  const first = new Map<string, ReleasePlace>();
+  const waiting = new Set((await packages.listStaged()).map(({ id }) => id));
+  const first = new Map<string, ReleaseLocation>();
   let n = 0;
   for await (const { place, sha256, texts } of places) {
-    if ((await access.tag(place.product, '.htaccess')) === null) await access.write(place.product, '.htaccess', CLOSED);
+    if ((await access.getTag(place.product, '.htaccess')) === null) await access.write(place.product, '.htaccess', CLOSED_ACCESS_TEXT);
     const from = first.get(sha256);
     const id = ids[sha256] ?? '';
     if (from !== undefined) await packages.link(from, place, texts);
     else if (waiting.has(id)) await packages.put(id, place, texts);
-    else if ((await packages.held(place))?.sha256 === sha256) await packages.describe(place, texts);
+    else if ((await packages.readPackageInfo(place))?.sha256 === sha256) await packages.writeTexts(place, texts);
     else throw new Error(`the package of ${Object.values(place).join('/')} is neither staged nor in its place`);
     first.set(sha256, first.get(sha256) ?? place);
     n++;
@@ -153,4 +153,4 @@ export async function putPackages(
   return n;
 }
 
-export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const computeSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,18 +1,18 @@
-import { blueprint } from '../../config/compose/compose.js';
-import { outlivePlugins } from './plugin-faults.js';
-import { ownCommands } from './own.js';
-import { faceOf, type CommandFace } from './table.js';
+import { composeInMemory } from '../../config/compose/compose.js';
+import { handlePluginErrors } from './plugin-faults.js';
+import { loadOwnCommands } from './own.js';
+import { toCommandSummary, type CommandSummary } from './table.js';
 
-export async function askedTable(): Promise<{ commands: readonly CommandFace[]; whole: boolean }> {
-  const own = await ownCommands();
+export async function askedTable(): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {
+  const own = await loadOwnCommands();
   try {
-    const outlive = outlivePlugins();
-    const service = outlive(await blueprint());
+    const outlive = handlePluginErrors();
+    const service = outlive(await composeInMemory());
     await service.boot({ migrate: false });
     await service.stop();
-    return { commands: [...own, ...service.kernel.commands().map(({ spec }) => spec)].map(faceOf), whole: true };
+    return { commands: [...own, ...service.kernel.listCommands().map(({ spec }) => spec)].map(toCommandSummary), whole: true };
   } catch (error) {
     process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
-    return { commands: own.map(faceOf), whole: false };
+    return { commands: own.map(toCommandSummary), whole: false };
   }
 }

@@ -1,11 +1,11 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { freeBytes, releaseFoldersIn } from '../../config/compose/compose.js';
+import { getFreeBytes, listReleaseFolders } from '../../config/compose/compose.js';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
-const PRIVATE = /\.db(-wal|-shm)?$|key/;
+const PRIVATE_FILE_PATTERN = /\.db(-wal|-shm)?$|key/;
 
-export async function existing(path: string): Promise<string> {
+export async function findExistingFolder(path: string): Promise<string> {
   const there = await stat(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -13,12 +13,12 @@ export async function existing(path: string): Promise<string> {
       throw error;
     },
   );
-  return there || dirname(path) === path ? path : existing(dirname(path));
+  return there || dirname(path) === path ? path : findExistingFolder(dirname(path));
 }
 
 /** @throws Error naming what others can read, or a folder of another owner */
-export async function dataDirectory(folder: string): Promise<string> {
-  const nearest = await existing(folder);
+export async function checkDataDirectory(folder: string): Promise<string> {
+  const nearest = await findExistingFolder(folder);
   await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
   if (nearest !== folder) return `${folder}: the first start makes it`;
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
@@ -28,39 +28,39 @@ export async function dataDirectory(folder: string): Promise<string> {
   // Others may traverse it to the release store (contract 40, files), but not read it.
   if (((await stat(folder)).mode & 0o066) !== 0) open.push(folder);
   for (const name of await readdir(folder)) {
-    if (PRIVATE.test(name) && ((await stat(join(folder, name))).mode & 0o077) !== 0) open.push(name);
+    if (PRIVATE_FILE_PATTERN.test(name) && ((await stat(join(folder, name))).mode & 0o077) !== 0) open.push(name);
   }
   if (open.length > 0) throw new Error(`others can open ${open.join(', ')}`);
   return folder;
 }
 
 /** @throws Error when little space is left */
-export async function disk(folder: string): Promise<string> {
-  const free = await freeBytes(await existing(folder));
+export async function checkFreeSpace(folder: string): Promise<string> {
+  const free = await getFreeBytes(await findExistingFolder(folder));
   const text = `${Math.round(free / 1024 / 1024)} MiB free`;
   if (free < MIN_FREE_BYTES) throw new Error(text);
   return text;
 }
 
-const RELEASE_FREE_BYTES = 64 * 1024 * 1024;
+const MIN_RELEASE_FREE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Checks whether the release store is writable, without writing.
  * @param folder null: packages are in MongoDB
  * @throws Error naming the problem
  */
-export async function releaseFolder(folder: string | null, dataDir: string): Promise<string> {
+export async function checkReleaseFolder(folder: string | null, dataDir: string): Promise<string> {
   if (folder === null) return 'in MongoDB (GridFS)';
-  const nearest = await existing(folder);
-  const folders = nearest === folder ? (await releaseFoldersIn(folder)).map((name) => join(folder, name)) : [];
-  const owner = process.platform === 'win32' ? null : (await stat(await existing(dataDir))).uid;
+  const nearest = await findExistingFolder(folder);
+  const folders = nearest === folder ? (await listReleaseFolders(folder)).map((name) => join(folder, name)) : [];
+  const owner = process.platform === 'win32' ? null : (await stat(await findExistingFolder(dataDir))).uid;
   for (const path of [nearest, ...folders]) {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     // Root can write everywhere, but the service may run as another user.
     if (nearest === folder && owner !== null && (await stat(path)).uid !== owner)
       throw new Error(`${path} belongs to another user than ${dataDir}`);
   }
-  const free = await freeBytes(nearest);
-  if (free < RELEASE_FREE_BYTES) throw new Error(`${Math.round(free / 1024 / 1024)} MiB are free at ${folder}`);
+  const free = await getFreeBytes(nearest);
+  if (free < MIN_RELEASE_FREE_BYTES) throw new Error(`${Math.round(free / 1024 / 1024)} MiB are free at ${folder}`);
   return nearest === folder ? folder : `${folder}: the first publish makes it`;
 }

@@ -3,74 +3,74 @@
  * command line). It changes nothing: it creates no key, folder, store or index, and runs no
  * migration.
  */
-import type { Configuration, Core } from '../../config/load.js';
+import type { Configuration, ResolvedConfig } from '../../config/load.js';
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
 import { PluginFaults } from '../../kernel/faults.js';
 import {
-  accessModeOf,
-  blueprint,
+  getAccessMode,
+  composeInMemory,
   compose,
-  fingerprintsFit,
-  inMongo,
-  installersOf,
-  keysOf,
-  newestBackupOf,
-  releasesFolder,
+  verifyFingerprints,
+  isStoredInMongo,
+  createInstallers,
+  loadServiceKeys,
+  findNewestBackup,
+  getReleasesFolder,
   readRunningPluginStates,
-  unlistedProxiesOf,
+  listUnlistedProxies,
   type Service,
   type ServiceKeys,
 } from '../../config/compose/compose.js';
-import { refuseHalfImported } from '../../config/compose/data-transfer.js';
-import { dataDirectory, disk, releaseFolder } from './data-directory.js';
-import { opened, wholeStore, type OpenedStore } from './doctor/store.js';
-import { EXIT } from './output.js';
-import { outlivePlugins } from './plugin-faults.js';
-import { Diagnosis, textOf } from './doctor/diagnosis.js';
-import { damageMend, releaseMend, storeMend } from './doctor/store-mend.js';
+import { requireWholeStore } from '../../config/compose/data-transfer.js';
+import { checkDataDirectory, checkFreeSpace, checkReleaseFolder } from './data-directory.js';
+import { tryOpenStore, verifyStore, type OpenedStore } from './doctor/store.js';
+import { EXIT_CODES } from './output.js';
+import { handlePluginErrors } from './plugin-faults.js';
+import { Diagnosis, getErrorText } from './doctor/diagnosis.js';
+import { describeDamageFix, describeReleaseFix, describeStoreFix } from './doctor/store-mend.js';
 import {
-  healthHere,
-  healthOfService,
-  healthText,
+  readLocalHealth,
+  fetchServiceHealth,
+  formatHealth,
   mergeRunningStates,
   type PluginHealth,
 } from './doctor/plugin-health.js';
 import type { PluginState } from '../../ports/domain/system.js';
 
-const IMPORT_AGAIN =
+const IMPORT_AGAIN_FIX =
   'run the import again: it empties the store and begins anew, and no service starts on the half of it';
-const CONFIGURED = 'correct the value where it comes from';
+const CONFIG_FIX = 'correct the value where it comes from';
 
-function node(): string {
+function checkNode(): string {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) throw new Error(process.version);
   return process.version;
 }
 
 /** Checks who may read the hashes in `.htpasswd` (contract 40, files). */
-async function accessFiles(configuration: Configuration): Promise<string> {
-  if (inMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
-  const { mode, gid } = await accessModeOf(configuration);
+async function checkAccessFiles(configuration: Configuration): Promise<string> {
+  if (isStoredInMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
+  const { mode, gid } = await getAccessMode(configuration);
   if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
   return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
 }
 
 /** Behind an untrusted proxy, all callers share one address and its limits. */
-async function proxies({ data_dir, server }: Core): Promise<string> {
-  const unlisted = await unlistedProxiesOf(data_dir, server.trusted_proxies);
+async function checkProxies({ data_dir, server }: ResolvedConfig): Promise<string> {
+  const unlisted = await listUnlistedProxies(data_dir, server.trusted_proxies);
   if (unlisted.length === 0) return 'X-Forwarded-For came from none that is not listed';
   const last = unlisted.map(({ address, last_at }) => `${address} (last at ${last_at})`).join(', ');
   throw new Error(`X-Forwarded-For came from ${last}, which server.trusted_proxies does not list`);
 }
 
-function sharedKey({ security }: Core): string {
+function checkSharedKey({ security }: ResolvedConfig): string {
   const { length } = security.shared_key;
   if (length > 0 && length < 16) throw new Error(`has ${length} characters`);
   return length === 0 ? 'none: server-to-server calls are off' : 'set';
 }
 
-interface Found extends OpenedStore {
+interface InspectedService extends OpenedStore {
   plugins: PluginHealth[];
   running: readonly PluginState[] | null;
   /** Set up once, on the open store if possible, because the setup takes most of the time. */
@@ -78,26 +78,26 @@ interface Found extends OpenedStore {
 }
 
 /** Sets the plugins up. The result does not depend on data, which no setup reads. */
-async function plugins(
+async function checkPlugins(
   configuration: Configuration,
   keys: ServiceKeys | null,
-  found: Found,
+  found: InspectedService,
 ): Promise<{ failed: string[]; detail: string }> {
   const { store } = found;
-  const outlive = outlivePlugins();
+  const outlive = handlePluginErrors();
   const service = outlive(
     await (keys === null || store === null
-      ? blueprint({ configuration })
+      ? composeInMemory({ configuration })
       : compose('command', { configuration, keys, store })),
   );
   await service.boot({ migrate: false }).catch(async (error: unknown) => {
-    if (store !== null) Object.assign(found, await opened(configuration.core));
+    if (store !== null) Object.assign(found, await tryOpenStore(configuration.core));
     throw error;
   });
   found.service = service;
-  const all = found.running ?? service.kernel.system.plugins();
+  const all = found.running ?? service.kernel.system.listPlugins();
   const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
-  found.plugins = await healthHere(service.kernel.system, false);
+  found.plugins = await readLocalHealth(service.kernel.system, false);
   const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
   return {
     failed: all.flatMap(({ id, state, reason }) => (state === 'failed' ? [`${id}: ${reason}`] : [])),
@@ -105,10 +105,10 @@ async function plugins(
   };
 }
 
-async function migrations({ kernel }: Service, found: Found): Promise<string> {
-  const { pending } = await kernel.system.migrations();
+async function checkMigrations({ kernel }: Service, found: InspectedService): Promise<string> {
+  const { pending } = await kernel.system.listMigrations();
   if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
-  found.plugins = await healthHere(kernel.system, true);
+  found.plugins = await readLocalHealth(kernel.system, true);
   return 'none pending';
 }
 
@@ -120,12 +120,12 @@ async function examinePlugins(
   found: Diagnosis,
   configuration: Configuration,
   keys: ServiceKeys | null,
-  known: Found,
+  known: InspectedService,
 ): Promise<boolean> {
   const mend = 'fix the plugin that failed, or remove it from `plugins`';
   let states: { failed: string[]; detail: string };
   try {
-    states = await plugins(configuration, keys, known);
+    states = await checkPlugins(configuration, keys, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
       return found.check('plugins', mend, () => {
@@ -133,7 +133,7 @@ async function examinePlugins(
       });
     }
     const at = found.items.findIndex(({ check }) => check === 'configuration');
-    found.items[at] = { check: 'configuration', ok: false, detail: textOf(error), mend: CONFIGURED };
+    found.items[at] = { check: 'configuration', ok: false, detail: getErrorText(error), mend: CONFIG_FIX };
     found.skipped.push('plugins');
     return false;
   }
@@ -149,13 +149,13 @@ async function examineStore(
   configuration: Configuration,
   keys: ServiceKeys | null,
   { runs, deep }: { runs: boolean; deep: boolean },
-  known: Found,
+  known: InspectedService,
 ): Promise<void> {
   const { core } = configuration;
-  const newest = (): Promise<string | null> => newestBackupOf(configuration);
+  const newest = (): Promise<string | null> => findNewestBackup(configuration);
   const open = await found.check(
     'store',
-    (error) => storeMend(error, core, newest),
+    (error) => describeStoreFix(error, core, newest),
     () => {
       // The fault that prevents the first start is already reported.
       if (known.missing && found.items.some(({ ok }) => !ok)) return 'the first start makes it';
@@ -164,7 +164,7 @@ async function examineStore(
   );
   const { store, service } = known;
   const whole =
-    store === null || (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));
+    store === null || (await found.check('import', IMPORT_AGAIN_FIX, () => requireWholeStore(store, 'none was cut off')));
   if (!open || !whole || !runs || keys === null || service === null) {
     found.skipped.push('migrations');
   } else if (store === null) {
@@ -172,34 +172,34 @@ async function examineStore(
   } else {
     if (core.storage.engine === 'mongodb') {
       const same = 'give the keys that this store was first used with';
-      await found.check('fingerprints', same, () => fingerprintsFit(store, keys));
+      await found.check('fingerprints', same, () => verifyFingerprints(store, keys));
     }
-    await found.check('migrations', 'run: aos migrate', () => migrations(service, known));
+    await found.check('migrations', 'run: aos migrate', () => checkMigrations(service, known));
   }
   if (deep && store !== null)
     await found.check(
       'stored data',
-      () => damageMend(core, newest),
-      () => wholeStore(store),
+      () => describeDamageFix(core, newest),
+      () => verifyStore(store),
     );
 }
 
-async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
-  const said = (await healthOfService(core)) ?? mergeRunningStates(known.running, known.plugins);
+async function examineHealth(found: Diagnosis, core: ResolvedConfig, known: InspectedService): Promise<void> {
+  const said = (await fetchServiceHealth(core)) ?? mergeRunningStates(known.running, known.plugins);
   for (const plugin of said) {
     const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
     await found.check(`plugin ${plugin.id}`, mend, () => {
-      if (!plugin.ok) throw new Error(healthText(plugin));
-      return healthText(plugin);
+      if (!plugin.ok) throw new Error(formatHealth(plugin));
+      return formatHealth(plugin);
     });
   }
 }
 
-async function examine(deep: boolean): Promise<Diagnosis> {
+async function runDoctor(deep: boolean): Promise<Diagnosis> {
   const found = new Diagnosis();
-  await found.check('node', 'install Node 20.19 or newer', node);
+  await found.check('node', 'install Node 20.19 or newer', checkNode);
   const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
-  await found.check('configuration', CONFIGURED, async () => {
+  await found.check('configuration', CONFIG_FIX, async () => {
     loaded.configuration = await loadConfig();
     const [wrong] = loaded.configuration.misspelt;
     if (wrong !== undefined) throw new Error(`${wrong.name} sets nothing: was ${wrong.meant} meant?`);
@@ -227,23 +227,23 @@ async function examine(deep: boolean): Promise<Diagnosis> {
   }
   const { core } = configuration;
   const own = async (error: unknown): Promise<string> =>
-    textOf(error).includes('EROFS')
+    getErrorText(error).includes('EROFS')
       ? `the disk of ${core.data_dir} takes no writes: see the kernel's log for why, and mount it writable again`
       : `make ${core.data_dir} a folder that this user alone can read and write`;
-  await found.check('data directory', own, () => dataDirectory(core.data_dir));
-  await found.check('disk', 'free some space: the store stops when the disk is full', () => disk(core.data_dir));
+  await found.check('data directory', own, () => checkDataDirectory(core.data_dir));
+  await found.check('disk', 'free some space: the store stops when the disk is full', () => checkFreeSpace(core.data_dir));
   await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
-    sharedKey(core),
+    checkSharedKey(core),
   );
   await found.check('keys', 'give keys that can be read', async () => {
-    loaded.keys = await keysOf(core, false);
+    loaded.keys = await loadServiceKeys(core, false);
     return 'usable';
   });
   await found.check(
     'update agents',
     'delete installer/installer.json of the data directory, and start again',
     async () => {
-      const built = await installersOf(configuration).manifest();
+      const built = await createInstallers(configuration).readManifest();
       if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
       return 'none, so machines cannot download one: npm run build:agent, then start the service';
     },
@@ -251,20 +251,20 @@ async function examine(deep: boolean): Promise<Diagnosis> {
   await found.check(
     'access files',
     'set releases.web_group to the group of the web server in front, and start the service as a member of it',
-    () => accessFiles(configuration),
+    () => checkAccessFiles(configuration),
   );
   await found.check(
     'release store',
-    (thrown) => Promise.resolve(releaseMend(thrown, core)),
-    () => releaseFolder(releasesFolder(configuration), core.data_dir),
+    (thrown) => Promise.resolve(describeReleaseFix(thrown, core)),
+    () => checkReleaseFolder(getReleasesFolder(configuration), core.data_dir),
   );
   await found.check(
     'proxies',
     'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
-    () => proxies(core),
+    () => checkProxies(core),
   );
   const running = await readRunningPluginStates(core.data_dir);
-  const known: Found = { plugins: [], running, service: null, ...(await opened(core)) };
+  const known: InspectedService = { plugins: [], running, service: null, ...(await tryOpenStore(core)) };
   try {
     const runs = await examinePlugins(found, configuration, loaded.keys, known);
     await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
@@ -276,12 +276,12 @@ async function examine(deep: boolean): Promise<Diagnosis> {
   return found;
 }
 
-export const doctor: CommandSpec = {
+export const doctorCommand: CommandSpec = {
   name: 'doctor',
   summary: 'Check this installation and say how to fix what is wrong',
   options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while' } },
   async run({ options }) {
-    const { items, skipped } = await examine(options['deep'] === true);
+    const { items, skipped } = await runDoctor(options['deep'] === true);
     const ok = items.every((item) => item.ok);
     const width = Math.max(15, ...items.map(({ check }) => check.length));
     const lines = items.map(
@@ -289,6 +289,6 @@ export const doctor: CommandSpec = {
         `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(width)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
     );
     const rest = skipped.map((check) => `-     ${check.padEnd(width)} not checked: fix the above first`);
-    return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT.ok : EXIT.error };
+    return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT_CODES.ok : EXIT_CODES.error };
   },
 };

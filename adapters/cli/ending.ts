@@ -3,40 +3,40 @@
  * a hanging connection) must not keep the process alive (contract 95: exit codes, shutdown).
  */
 import { endLiveThreads } from '../../lib/process/live-threads.js';
-import { EXIT } from './output.js';
+import { EXIT_CODES } from './output.js';
 
 /** From the first signal to the exit; requests and jobs have 10 s each to finish. */
-const SIGNAL_MS = 15_000;
-const ANSWERED_MS = 500;
-const THREADS_MS = 5_000;
-export const LOST_MS = 2_000;
+const SIGNAL_TIMEOUT_MS = 15_000;
+const EXIT_GRACE_MS = 500;
+const THREADS_TIMEOUT_MS = 5_000;
+export const STORE_LOST_TIMEOUT_MS = 2_000;
 
 /**
  * Resolves at the first SIGTERM or SIGINT. A second one, or 15 s, ends the process with exit code
  * 1.
  */
-export function stopSignal(): Promise<void> {
+export function waitForStopSignal(): Promise<void> {
   let asked = false;
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
         if (asked) {
-          void endNow(EXIT.error);
+          void exitNow(EXIT_CODES.error);
           return;
         }
         asked = true;
-        endWithin(SIGNAL_MS);
+        exitWithin(SIGNAL_TIMEOUT_MS);
         resolve();
       });
     }
   });
 }
 
-const OUTPUTS = [process.stdout, process.stderr];
+const OUTPUT_STREAMS = [process.stdout, process.stderr];
 
 /** Ignores closed pipes (`aos … | head -1`), because the command has already done its work. */
-export function outliveReaders(): void {
-  for (const stream of OUTPUTS) {
+export function ignoreClosedReaders(): void {
+  for (const stream of OUTPUT_STREAMS) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
     });
@@ -47,22 +47,22 @@ export function outliveReaders(): void {
  * Ignores all further errors of standard output and error, such as a full disk. Replaces
  * `ignoreClosedReaders`.
  */
-export function outliveOutputs(): void {
-  for (const stream of OUTPUTS) stream.removeAllListeners('error').on('error', () => undefined);
+export function ignoreOutputErrors(): void {
+  for (const stream of OUTPUT_STREAMS) stream.removeAllListeners('error').on('error', () => undefined);
 }
 
-export function endWithin(ms: number): void {
-  setTimeout(() => void endNow(EXIT.error), ms).unref();
+export function exitWithin(ms: number): void {
+  setTimeout(() => void exitNow(EXIT_CODES.error), ms).unref();
 }
 
-export function endSoon(): void {
-  setTimeout(() => void endNow(), ANSWERED_MS).unref();
+export function exitSoon(): void {
+  setTimeout(() => void exitNow(), EXIT_GRACE_MS).unref();
 }
 
 /**
  * @param code defaults to the process's exit code, which `process.exit(undefined)` would reset to 0
  */
-async function endNow(code = process.exitCode): Promise<never> {
-  await endLiveThreads(THREADS_MS);
+async function exitNow(code = process.exitCode): Promise<never> {
+  await endLiveThreads(THREADS_TIMEOUT_MS);
   return process.exit(code);
 }

@@ -1,13 +1,13 @@
-import { EXIT } from './output.js';
-import type { CommandFace } from './table.js';
-import { findNearest, formatRows, helpOf } from './usage.js';
+import { EXIT_CODES } from './output.js';
+import type { CommandSummary } from './table.js';
+import { findNearest, formatRows, formatHelp } from './usage.js';
 
-const firstWord = ({ name }: CommandFace): string => name.split(' ')[0] ?? '';
+const getFirstWord = ({ name }: CommandSummary): string => name.split(' ')[0] ?? '';
 
 export function matchCommand(
-  commands: readonly CommandFace[],
+  commands: readonly CommandSummary[],
   words: readonly string[],
-): { command: CommandFace; rest: string[] } | null {
+): { command: CommandSummary; rest: string[] } | null {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((c) => c.name === name);
@@ -16,17 +16,17 @@ export function matchCommand(
   return null;
 }
 
-const listOf = (commands: readonly CommandFace[]): string[] =>
+const formatList = (commands: readonly CommandSummary[]): string[] =>
   formatRows([...commands].sort((a, b) => (a.name < b.name ? -1 : 1)).map((c) => [c.name, c.summary] as const));
 
-export function formatOverview(commands: readonly CommandFace[]): string {
+export function formatOverview(commands: readonly CommandSummary[]): string {
   return [
     'AOS, the Application Operations Service.',
     '',
     'Usage: aos <command> [options]',
     '',
     'Commands:',
-    ...listOf(commands),
+    ...formatList(commands),
     '',
     'Options:',
     ...formatRows([
@@ -35,30 +35,30 @@ export function formatOverview(commands: readonly CommandFace[]): string {
       ['-v, --version', 'Show the version'],
     ]),
     '',
-    `Exit codes: ${EXIT.ok} success, ${EXIT.error} failure, ${EXIT.skipped} nothing done or a difference found, ${EXIT.usage} wrong usage.`,
+    `Exit codes: ${EXIT_CODES.ok} success, ${EXIT_CODES.error} failure, ${EXIT_CODES.skipped} nothing done or a difference found, ${EXIT_CODES.usage} wrong usage.`,
   ].join('\n');
 }
 
-export function helpFor(commands: readonly CommandFace[], words: readonly string[]): string | null {
+export function findHelp(commands: readonly CommandSummary[], words: readonly string[]): string | null {
   const found = matchCommand(commands, words);
-  if (found !== null) return helpOf(found.command);
-  const group = words.length === 1 ? commands.filter((c) => firstWord(c) === words[0]) : [];
+  if (found !== null) return formatHelp(found.command);
+  const group = words.length === 1 ? commands.filter((c) => getFirstWord(c) === words[0]) : [];
   if (group.length === 0) return null;
-  return [`Usage: aos ${words[0]} <command> [options]`, '', 'Commands:', ...listOf(group)].join('\n');
+  return [`Usage: aos ${words[0]} <command> [options]`, '', 'Commands:', ...formatList(group)].join('\n');
 }
 
-export function formatUnknownCommand(commands: readonly CommandFace[], words: readonly string[]): string {
+export function formatUnknownCommand(commands: readonly CommandSummary[], words: readonly string[]): string {
   const [first = ''] = words;
-  const group = commands.filter((c) => firstWord(c) === first).map(({ name }) => name);
-  if (group.length > 0 && words.length === 1) return `"aos ${first}" needs one of: ${actionsOf(group)}`;
+  const group = commands.filter((c) => getFirstWord(c) === first).map(({ name }) => name);
+  if (group.length > 0 && words.length === 1) return `"aos ${first}" needs one of: ${formatActions(group)}`;
   const typed = words.slice(0, 2).join(' ');
   const known = commands.map(({ name }) => name);
   const near =
     findNearest(typed, group.length > 0 ? group : known) ??
-    (group.length > 0 ? null : findNearest(first, [...new Set(commands.map(firstWord))]));
+    (group.length > 0 ? null : findNearest(first, [...new Set(commands.map(getFirstWord))]));
   if (near !== null) return `unknown command "${typed}"; did you mean "${near}"?`;
-  if (group.length > 0) return `unknown command "${typed}"; "aos ${first}" has ${actionsOf(group)}`;
+  if (group.length > 0) return `unknown command "${typed}"; "aos ${first}" has ${formatActions(group)}`;
   return `unknown command "${typed}"; run "aos help" for the list`;
 }
 
-const actionsOf = (names: readonly string[]): string => names.map((name) => name.split(' ')[1] ?? name).join(', ');
+const formatActions = (names: readonly string[]): string => names.map((name) => name.split(' ')[1] ?? name).join(', ');

@@ -5,13 +5,13 @@
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
-import type { RotatedKey, Service } from '../../config/compose/compose.js';
-import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
+import type { KeyRotation, Service } from '../../config/compose/compose.js';
+import { readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { RELEASE_SIGNING } from '../../ports/domain/releases.js';
 import { withService } from './service.js';
 
-const OPTIONS = {
+const ROTATE_OPTIONS = {
   to: {
     type: 'string',
     value: 'file',
@@ -19,9 +19,9 @@ const OPTIONS = {
   },
 } as const;
 
-async function textOf(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
-    return (await readNamed(path)).replace(/\r?\n$/, '');
+    return (await readConfiguredFile(path)).replace(/\r?\n$/, '');
   } catch (error) {
     if (error instanceof UntrustedFile) throw invalid({ to: error.problem }, `${error.message}.`);
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -30,7 +30,7 @@ async function textOf(path: string): Promise<string> {
 }
 
 /** @throws ServiceError validation_failed for a missing or unusable key; conflict */
-async function rotate(service: Service, kind: 'release' | 'license', to: string | undefined): Promise<RotatedKey> {
+async function rotateKey(service: Service, kind: 'release' | 'license', to: string | undefined): Promise<KeyRotation> {
   const { [kind]: key } = service.keys;
   if (key.configured && to === undefined) {
     const from = service.origin(key.setting);
@@ -39,10 +39,10 @@ async function rotate(service: Service, kind: 'release' | 'license', to: string 
       `${key.setting} is given by ${from}: make a new key, name its file with --to, and afterwards set ${key.setting} to it.`,
     );
   }
-  return key.rotate(to === undefined ? null : await textOf(to));
+  return key.rotate(to === undefined ? null : await readText(to));
 }
 
-function settingLine(service: Service, kind: 'release' | 'license', to: string | undefined): string[] {
+function formatSettingLines(service: Service, kind: 'release' | 'license', to: string | undefined): string[] {
   const { setting, configured } = service.keys[kind];
   if (!configured || to === undefined) return [];
   return [
@@ -50,27 +50,27 @@ function settingLine(service: Service, kind: 'release' | 'license', to: string |
   ];
 }
 
-const audited = (
+const recordAudit = (
   service: Service,
   kind: 'release' | 'license',
-  { key, predecessor }: RotatedKey,
+  { key, predecessor }: KeyRotation,
 ): Promise<void> | undefined =>
-  service.kernel.service(AUDIT)?.record(`command line: aos ${kind}-key rotate`, `${kind}_key.rotated`, key.key_id, {
+  service.kernel.findService(AUDIT)?.record(`command line: aos ${kind}-key rotate`, `${kind}_key.rotated`, key.key_id, {
     predecessor: predecessor.key_id,
   });
 
-export const releaseKeyRotate: CommandSpec = {
+export const releaseKeyRotateCommand: CommandSpec = {
   name: 'release-key rotate',
   summary: 'Sign releases by another key, which the earlier one signs',
-  options: OPTIONS,
+  options: ROTATE_OPTIONS,
   run: ({ options }) =>
     withService({ threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
-      const rotated = await rotate(service, 'release', to);
-      await audited(service, 'release', rotated);
-      const signed = (await service.kernel.service(RELEASE_SIGNING)?.resign())?.releases ?? 0;
+      const rotated = await rotateKey(service, 'release', to);
+      await recordAudit(service, 'release', rotated);
+      const signed = (await service.kernel.findService(RELEASE_SIGNING)?.resign())?.releases ?? 0;
       const { key, predecessor } = rotated;
-      const setting = settingLine(service, 'release', to);
+      const setting = formatSettingLines(service, 'release', to);
       return {
         json: {
           key_id: key.key_id,
@@ -88,17 +88,17 @@ export const releaseKeyRotate: CommandSpec = {
     }),
 };
 
-export const licenseKeyRotate: CommandSpec = {
+export const licenseKeyRotateCommand: CommandSpec = {
   name: 'license-key rotate',
   summary: 'Sign license answers and files by another key, which the earlier one signs',
-  options: OPTIONS,
+  options: ROTATE_OPTIONS,
   run: ({ options }) =>
     withService({ threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
-      const rotated = await rotate(service, 'license', to);
-      await audited(service, 'license', rotated);
+      const rotated = await rotateKey(service, 'license', to);
+      await recordAudit(service, 'license', rotated);
       const { key, predecessor } = rotated;
-      const setting = settingLine(service, 'license', to);
+      const setting = formatSettingLines(service, 'license', to);
       return {
         json: {
           kid: key.key_id,

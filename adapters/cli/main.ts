@@ -4,71 +4,71 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pluginsAreNamed } from '../../config/plugins-named.js';
-import { endSoon, outliveReaders } from './ending.js';
-import { EXIT, printFailure } from './output.js';
-import { OWN } from './own.js';
-import { writtenTable, type CommandFace } from './table.js';
-import { helpFor, matchCommand, formatOverview, formatUnknownCommand } from './help.js';
-import { helpOf, parse, UsageError } from './usage.js';
+import { arePluginsConfigured } from '../../config/plugins-named.js';
+import { exitSoon, ignoreClosedReaders } from './ending.js';
+import { EXIT_CODES, printFailure } from './output.js';
+import { OWN_COMMANDS } from './own.js';
+import { readBuiltCommands, type CommandSummary } from './table.js';
+import { findHelp, matchCommand, formatOverview, formatUnknownCommand } from './help.js';
+import { formatHelp, parseCommand, UsageError } from './usage.js';
 
-const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
+const joinWords = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
 
 function print(text: string): number {
   process.stdout.write(`${text}\n`);
-  return EXIT.ok;
+  return EXIT_CODES.ok;
 }
 
-async function version(): Promise<string> {
+async function readVersion(): Promise<string> {
   const text = await readFile(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-async function run({ command, rest }: { command: CommandFace; rest: readonly string[] }): Promise<number> {
-  if (parse(command, rest).help) return print(helpOf(command));
-  return perform(command.name, rest);
+async function runCommand({ command, rest }: { command: CommandSummary; rest: readonly string[] }): Promise<number> {
+  if (parseCommand(command, rest).help) return print(formatHelp(command));
+  return performCommand(command.name, rest);
 }
 
-async function perform(name: string, rest: readonly string[]): Promise<number> {
+async function performCommand(name: string, rest: readonly string[]): Promise<number> {
   return (await import('./perform.js')).perform(name, rest);
 }
 
-const VERSION = new Set(['--version', '-v', 'version']);
-const HELP = new Set(['--help', '-h', 'help']);
+const VERSION_WORDS = new Set(['--version', '-v', 'version']);
+const HELP_WORDS = new Set(['--help', '-h', 'help']);
 
-async function main(words: readonly string[]): Promise<number> {
+async function runMain(words: readonly string[]): Promise<number> {
   const [first = '', ...others] = words;
   const json = words.includes('--json');
-  if (VERSION.has(first) && others.every((word) => word === '--json'))
-    return print(json ? JSON.stringify({ version: await version() }) : await version());
-  const written = await writtenTable();
+  if (VERSION_WORDS.has(first) && others.every((word) => word === '--json'))
+    return print(json ? JSON.stringify({ version: await readVersion() }) : await readVersion());
+  const written = await readBuiltCommands();
   const known = matchCommand(written, words);
-  const asked = await pluginsAreNamed();
-  if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
+  const asked = await arePluginsConfigured();
+  if (known !== null && (!asked || Object.hasOwn(OWN_COMMANDS, known.command.name))) return runCommand(known);
   const { commands, whole } = asked
     ? await (await import('./perform.js')).askedTable()
     : { commands: written, whole: true };
   const found = matchCommand(commands, words);
-  if (found !== null) return run(found);
+  if (found !== null) return runCommand(found);
   if (words.length === 0) throw new UsageError('a command is missing', formatOverview(commands));
-  const named = words.filter((word) => !HELP.has(word) && !word.startsWith('-'));
-  if (words.some((word) => HELP.has(word))) {
-    const help = named.length === 0 ? formatOverview(commands) : helpFor(commands, named);
+  const named = words.filter((word) => !HELP_WORDS.has(word) && !word.startsWith('-'));
+  if (words.some((word) => HELP_WORDS.has(word))) {
+    const help = named.length === 0 ? formatOverview(commands) : findHelp(commands, named);
     if (help !== null) return print(help);
   }
   // If plugins could not be loaded, this may be a plugin's command: the failing start reports why.
-  if (!whole) return perform(plain(words.slice(0, 2)), words.slice(2));
+  if (!whole) return performCommand(joinWords(words.slice(0, 2)), words.slice(2));
   if (named.length === 0) throw new UsageError(`unknown option ${first}; run "aos help" for the list`, null);
   throw new UsageError(formatUnknownCommand(commands, named), null);
 }
 
 /** Runs one command, prints its result or failure, and sets the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  outliveReaders();
+  ignoreClosedReaders();
   try {
-    process.exitCode = await main(words);
+    process.exitCode = await runMain(words);
   } catch (error) {
     process.exitCode = printFailure(error, words.includes('--json'));
   }
-  endSoon();
+  exitSoon();
 }

@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../kernel/contract.js';
 import { withService } from './service.js';
 
-export const migrate: CommandSpec = {
+export const migrateCommand: CommandSpec = {
   name: 'migrate',
   summary: 'Apply pending migrations of the store',
   run: () =>

@@ -2,59 +2,59 @@
  * `aos backup`, `restore`, `export` and `import` (contract 95, command line): arguments and output.
  */
 import type { CommandSpec } from '../../kernel/contract.js';
-import { EXIT } from './output.js';
-import { backUpTo, exportTo, importFrom, isThere, restoreFrom, verify } from '../../config/compose/data-transfer.js';
+import { EXIT_CODES } from './output.js';
+import { backUpTo, exportTo, importFrom, fileExists, restoreFrom, verifyArchive } from '../../config/compose/data-transfer.js';
 
-const WITHOUT = {
+const WITHOUT_RELEASES_OPTION = {
   type: 'boolean',
   summary: 'Leave the release packages out',
 } as const;
-const VERIFY = {
+const VERIFY_OPTION = {
   type: 'boolean',
   summary: 'Read the file whole afterwards; of a file that is there already, do only that',
 } as const;
 
-const size = (bytes: number): string =>
+const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-const packagesOf = (n: number, releases: boolean): string =>
-  releases ? count(n, 'package') : 'no packages, which the archive leaves out';
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+const formatPackages = (n: number, releases: boolean): string =>
+  releases ? formatCount(n, 'package') : 'no packages, which the archive leaves out';
+const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 /** An archive with missing packages is not reported as a success. */
-const missingText = (missing: readonly string[]): string =>
+const formatMissing = (missing: readonly string[]): string =>
   missing.length === 0
     ? ''
     : `INCOMPLETE: the release store has lost ${missing.join(', ')}. Publish or withdraw them, and repeat. `;
 
-async function verified(path: string): Promise<{ json: object; text: string }> {
-  const { head, entries, bytes } = await verify(path);
+async function verifyFile(path: string): Promise<{ json: object; text: string }> {
+  const { head, entries, bytes } = await verifyArchive(path);
   const { kind, version, created_at, engine, releases } = head;
   return {
     json: { path, kind, version, created_at, engine, releases, entries, unpacked_bytes: bytes, verified: true },
-    text: `${path} is whole: ${kind === 'backup' ? 'a backup' : 'an export'} by AOS ${version} of ${created_at}, ${count(entries, 'entry').replace('entrys', 'entries')}, ${size(bytes)} unpacked.`,
+    text: `${path} is whole: ${kind === 'backup' ? 'a backup' : 'an export'} by AOS ${version} of ${created_at}, ${formatCount(entries, 'entry').replace('entrys', 'entries')}, ${formatSize(bytes)} unpacked.`,
   };
 }
 
-export const backup: CommandSpec = {
+export const backupCommand: CommandSpec = {
   name: 'backup',
   summary: 'Copy the embedded store, its keys and the packages into one file, while the service runs',
   args: ['file'],
-  options: { 'without-releases': WITHOUT, verify: VERIFY },
+  options: { 'without-releases': WITHOUT_RELEASES_OPTION, verify: VERIFY_OPTION },
   run: async ({ args, options }) => {
     const [file = ''] = args;
     const verifies = options['verify'] === true;
-    if (verifies && (await isThere(file))) return verified(file);
+    if (verifies && (await fileExists(file))) return verifyFile(file);
     const { path, bytes, entries, missing } = await backUpTo(file, { releases: options['without-releases'] !== true });
-    if (verifies) await verify(path, 'backup');
+    if (verifies) await verifyArchive(path, 'backup');
     return {
       json: { path, bytes, entries: entries.length, verified: verifies, missing_packages: missing },
-      ...(missing.length > 0 && { exit: EXIT.error }),
-      text: `${missingText(missing)}Wrote ${path}, ${size(bytes)}${verifies ? ', and read it whole' : ''}. It holds secrets: keep it where nobody else reads it, on another disk.`,
+      ...(missing.length > 0 && { exit: EXIT_CODES.error }),
+      text: `${formatMissing(missing)}Wrote ${path}, ${formatSize(bytes)}${verifies ? ', and read it whole' : ''}. It holds secrets: keep it where nobody else reads it, on another disk.`,
     };
   },
 };
 
-export const restore: CommandSpec = {
+export const restoreCommand: CommandSpec = {
   name: 'restore',
   summary: 'Put a backup into an empty data directory; the service must not run',
   args: ['file'],
@@ -64,7 +64,7 @@ export const restore: CommandSpec = {
     const restored = finished ? 'Finished the restore that was cut off: restored' : 'Restored';
     return {
       json: { path: file, version, created_at, keys, packages, releases },
-      text: `${restored} the store of ${created_at} (AOS ${version}) with ${count(keys.length, 'key')} and ${packagesOf(packages, releases)}. Start the service.`,
+      text: `${restored} the store of ${created_at} (AOS ${version}) with ${formatCount(keys.length, 'key')} and ${formatPackages(packages, releases)}. Start the service.`,
     };
   },
 };
@@ -73,14 +73,14 @@ export const exportCommand: CommandSpec = {
   name: 'export',
   summary: 'Write every document and package into one file that any engine takes; keys stay here',
   args: ['file'],
-  options: { 'without-releases': WITHOUT },
+  options: { 'without-releases': WITHOUT_RELEASES_OPTION },
   run: async ({ args: [file = ''], options }) => {
     const { path, bytes, contents, missing } = await exportTo(file, { releases: options['without-releases'] !== true });
     const { documents, sha256, collections } = contents;
     return {
       json: { path, bytes, documents, sha256, collections, missing_packages: missing },
-      ...(missing.length > 0 && { exit: EXIT.error }),
-      text: `${missingText(missing)}Wrote ${path}, ${size(bytes)}, ${count(documents, 'document')}. Contents: ${sha256}`,
+      ...(missing.length > 0 && { exit: EXIT_CODES.error }),
+      text: `${formatMissing(missing)}Wrote ${path}, ${formatSize(bytes)}, ${formatCount(documents, 'document')}. Contents: ${sha256}`,
     };
   },
 };
@@ -94,7 +94,7 @@ export const importCommand: CommandSpec = {
     const { version, created_at, releases } = head;
     return {
       json: { path: file, version, created_at, documents, packages, sha256, releases },
-      text: `Imported ${count(documents, 'document')} and ${packagesOf(packages, releases)} from the export of ${created_at} (AOS ${version}). Contents: ${sha256}`,
+      text: `Imported ${formatCount(documents, 'document')} and ${formatPackages(packages, releases)} from the export of ${created_at} (AOS ${version}). Contents: ${sha256}`,
     };
   },
 };

@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
-import { compose, MemoryStore, NO_KEYS, type Service } from '../../config/compose/compose.js';
-import { EXIT } from './output.js';
-import { outlivePlugins } from './plugin-faults.js';
+import { compose, MemoryStore, PLACEHOLDER_KEYS, type Service } from '../../config/compose/compose.js';
+import { EXIT_CODES } from './output.js';
+import { handlePluginErrors } from './plugin-faults.js';
 
 const OBSERVE_MS = 300;
 
@@ -22,8 +22,8 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
       SVC_LOG_LEVEL: 'silent',
     };
     const configuration = await loadConfig({ env });
-    const outlive = outlivePlugins();
-    const service = outlive(await compose('serve', { configuration, keys: NO_KEYS, store: new MemoryStore() }));
+    const outlive = handlePluginErrors();
+    const service = outlive(await compose('serve', { configuration, keys: PLACEHOLDER_KEYS, store: new MemoryStore() }));
     try {
       await service.boot({ listen: false, start: false, jobs: false });
       await pause(OBSERVE_MS);
@@ -36,9 +36,9 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
   }
 }
 
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-export const pluginCheck: CommandSpec = {
+export const pluginCheckCommand: CommandSpec = {
   name: 'plugin check',
   summary: 'Check a plugin as a start of the service would, without starting it',
   args: ['path'],
@@ -46,20 +46,20 @@ export const pluginCheck: CommandSpec = {
     const path = resolve(given);
     const entry = existsSync(path) ? path : given;
     return withPlugin(entry, async ({ kernel }) => {
-      const builtin = new Set(kernel.builtinIds());
-      const state = kernel.system.plugins().find(({ id }) => !builtin.has(id));
+      const builtin = new Set(kernel.listBuiltinIds());
+      const state = kernel.system.listPlugins().find(({ id }) => !builtin.has(id));
       if (state === undefined) throw new Error(`${given} is not loaded`);
       const { id, version, reason } = state;
       const own = (all: readonly { plugin: string }[]): number => all.filter(({ plugin }) => plugin === id).length;
-      const parts = { routes: own(kernel.routes()), pages: own(kernel.pages()), commands: own(kernel.commands()) };
+      const parts = { routes: own(kernel.listRoutes()), pages: own(kernel.listPages()), commands: own(kernel.listCommands()) };
       const ok = state.state !== 'failed';
-      const detail = [count(parts.routes, 'route'), count(parts.pages, 'page'), count(parts.commands, 'command')].join(
+      const detail = [formatCount(parts.routes, 'route'), formatCount(parts.pages, 'page'), formatCount(parts.commands, 'command')].join(
         ', ',
       );
       return {
         json: { id, version, ok, reason, ...parts },
         text: ok ? `${id} ${version}: ok, ${detail}` : `${id} ${version}: ${reason}`,
-        exit: ok ? EXIT.ok : EXIT.error,
+        exit: ok ? EXIT_CODES.ok : EXIT_CODES.error,
       };
     });
   },

@@ -5,16 +5,16 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 import { refuse, type CommandSpec } from '../../kernel/contract.js';
-import { blueprint, BUILTIN, version } from '../../config/compose/compose.js';
-import { outlivePlugins } from './plugin-faults.js';
+import { composeInMemory, BUILTIN, readVersion } from '../../config/compose/compose.js';
+import { handlePluginErrors } from './plugin-faults.js';
 import { UsageError } from './usage.js';
 
 /** Name of the folder and package; the id is the name without hyphens. */
-const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-const LONGEST_ID = 32;
-interface Names {
+const NAME_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const MAX_ID_LENGTH = 32;
+interface PluginNames {
   /** `on-call` */
   name: string;
   /** `oncall` */
@@ -23,17 +23,17 @@ interface Names {
   title: string;
 }
 
-async function taken(): Promise<ReadonlySet<string>> {
+async function listTakenNames(): Promise<ReadonlySet<string>> {
   const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
   try {
-    const outlive = outlivePlugins();
-    const service = outlive(await blueprint());
+    const outlive = handlePluginErrors();
+    const service = outlive(await composeInMemory());
     await service.boot({ migrate: false });
     const { kernel } = service;
     await service.stop();
-    const ids = kernel.system.plugins().map(({ id }) => id);
-    const pages = kernel.pages().map(({ spec }) => spec.path.split('/')[1] ?? '');
-    const commands = kernel.commands().map(({ spec }) => spec.name.split(' ')[0] ?? '');
+    const ids = kernel.system.listPlugins().map(({ id }) => id);
+    const pages = kernel.listPages().map(({ spec }) => spec.path.split('/')[1] ?? '');
+    const commands = kernel.listCommands().map(({ spec }) => spec.name.split(' ')[0] ?? '');
     return new Set([...own, ...ids, ...pages, ...commands]);
   } catch {
     // Faults in the configuration or a plugin must not prevent creating a new one.
@@ -42,41 +42,41 @@ async function taken(): Promise<ReadonlySet<string>> {
 }
 
 /** @throws UsageError */
-async function namesOf(name: string): Promise<Names> {
+async function parseNames(name: string): Promise<PluginNames> {
   const id = name.replaceAll('-', '');
   const wrong = (problem: string): never => {
     throw new UsageError(`"${name}" ${problem}`, 'Usage: aos plugin new <name> [--js] [--json]');
   };
-  if (!NAME.test(name)) wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
-  if (id.length < 2 || id.length > LONGEST_ID) wrong(`must have 2 to ${LONGEST_ID} letters and digits`);
-  if ((await taken()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
+  if (!NAME_PATTERN.test(name)) wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
+  if (id.length < 2 || id.length > MAX_ID_LENGTH) wrong(`must have 2 to ${MAX_ID_LENGTH} letters and digits`);
+  if ((await listTakenNames()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
   return { name, id, title: `${id[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
-const filesBelow = async (folder: string): Promise<string[]> => {
+const listFiles = async (folder: string): Promise<string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 };
 
-async function packageJson(text: string, name: string, service: string | null): Promise<string> {
+async function buildPackageJson(text: string, name: string, service: string | null): Promise<string> {
   const { devDependencies = {}, ...meta } = JSON.parse(text) as { devDependencies?: Record<string, string> };
   const needed = { ...devDependencies, ...(service !== null && { aos: `file:${service}` }) };
   const whole = {
     ...meta,
     name,
-    peerDependencies: { aos: `^${await version()}` },
+    peerDependencies: { aos: `^${await readVersion()}` },
     ...(Object.keys(needed).length > 0 && { devDependencies: needed }),
   };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<Map<string, string>> {
-  const templates = join(packageRoot(), 'adapters', 'cli', 'templates', 'plugin');
+async function buildFiles({ name, id, title }: PluginNames, kind: 'ts' | 'js'): Promise<Map<string, string>> {
+  const templates = join(findPackageRoot(), 'adapters', 'cli', 'templates', 'plugin');
   const files = new Map<string, string>();
   const add = async (from: string, to = ''): Promise<void> => {
-    for (const path of await filesBelow(join(templates, from))) {
+    for (const path of await listFiles(join(templates, from))) {
       const text = await readFile(join(templates, from, path), 'utf8');
       const filled = text.replaceAll('sample', id).replaceAll('Sample', title).replaceAll('FOLDER', name);
       files.set(join(to, path), filled);
@@ -90,10 +90,10 @@ async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<M
   return files;
 }
 
-function findsService(folder: string): boolean {
+function canResolveService(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     const candidate = join(at, 'node_modules', 'aos');
-    if (existsSync(candidate)) return realpathSync(candidate) === realpathSync(packageRoot());
+    if (existsSync(candidate)) return realpathSync(candidate) === realpathSync(findPackageRoot());
     if (at === dirname(at)) return false;
   }
 }
@@ -102,31 +102,31 @@ function findsService(folder: string): boolean {
  * As `npm install` would. Windows allows junctions without privileges, other systems use symbolic
  * links.
  */
-async function link(folder: string): Promise<void> {
+async function linkService(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules'), { recursive: true });
-  await symlink(packageRoot(), join(folder, 'node_modules', 'aos'), 'junction');
+  await symlink(findPackageRoot(), join(folder, 'node_modules', 'aos'), 'junction');
 }
 
-export const pluginNew: CommandSpec = {
+export const pluginNewCommand: CommandSpec = {
   name: 'plugin new',
   summary: 'Write a new plugin into ./<name>: TypeScript, or plain JavaScript with --js',
   args: ['name'],
   options: { js: { type: 'boolean', summary: 'Plain JavaScript, which needs no compiler' } },
   run: async ({ args, options }) => {
-    const names = await namesOf(String(args[0]));
+    const names = await parseNames(String(args[0]));
     const kind = options['js'] === true ? 'js' : 'ts';
     const folder = join(process.cwd(), names.name);
     if (existsSync(folder))
       throw refuse(409, 'conflict', `./${names.name} exists already: choose another name, or remove it.`);
-    const files = await filesOf(names, kind);
-    const found = findsService(process.cwd());
-    const service = found ? null : relative(folder, packageRoot());
-    files.set('package.json', await packageJson(files.get('package.json') ?? '{}', names.name, service));
+    const files = await buildFiles(names, kind);
+    const found = canResolveService(process.cwd());
+    const service = found ? null : relative(folder, findPackageRoot());
+    files.set('package.json', await buildPackageJson(files.get('package.json') ?? '{}', names.name, service));
     for (const [path, text] of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text, { flag: 'wx' });
     }
-    if (!found) await link(folder);
+    if (!found) await linkService(folder);
     const written = [...files.keys()].toSorted();
     const next = [
       `name it in the configuration: { "plugins": ["./${names.name}"] }`,

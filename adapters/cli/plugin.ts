@@ -10,11 +10,11 @@ async function loadStates(): Promise<readonly PluginState[]> {
   await requireStore(core);
   return (
     (await readRunningPluginStates(core.data_dir)) ??
-    withService({ threads: false }, ({ kernel }) => Promise.resolve(kernel.system.plugins()))
+    withService({ threads: false }, ({ kernel }) => Promise.resolve(kernel.system.listPlugins()))
   );
 }
 
-export const pluginList: CommandSpec = {
+export const pluginListCommand: CommandSpec = {
   name: 'plugin list',
   summary: 'List the plugins and their state',
   run: async () => {
@@ -24,7 +24,7 @@ export const pluginList: CommandSpec = {
   },
 };
 
-export const pluginForget: CommandSpec = {
+export const pluginForgetCommand: CommandSpec = {
   name: 'plugin forget',
   summary: 'Forget which migrations of a plugin ran, so that all of them run at the next start',
   args: ['id'],

@@ -3,18 +3,18 @@
  * it listens, and the log goes to stderr.
  */
 import { join, relative, sep } from 'node:path';
-import { loadConfig, type Core } from '../../config/load.js';
+import { loadConfig, type ResolvedConfig } from '../../config/load.js';
 import { applyOption } from '../../config/sources.js';
 import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
-import { compose, type Started } from '../../config/compose/compose.js';
-import { existing } from './data-directory.js';
-import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
-import { supervisionOf } from '../../config/supervisor.js';
-import { EXIT } from './output.js';
-import { outlivePlugins } from './plugin-faults.js';
-import { Supervisor } from './supervisor.js';
+import { compose, type StartResult } from '../../config/compose/compose.js';
+import { findExistingFolder } from './data-directory.js';
+import { exitWithin, STORE_LOST_TIMEOUT_MS, ignoreOutputErrors, waitForStopSignal } from './ending.js';
+import { readSupervisorEnv } from '../../config/supervisor.js';
+import { EXIT_CODES } from './output.js';
+import { handlePluginErrors } from './plugin-faults.js';
+import { SupervisorNotifier } from './supervisor.js';
 
-export const serve: CommandSpec = {
+export const serveCommand: CommandSpec = {
   name: 'serve',
   summary: 'Run the service',
   options: {
@@ -31,7 +31,7 @@ export const serve: CommandSpec = {
   run: async ({ options }) => ({ json: {}, text: '', exit: await runServer(false, options) }),
 };
 
-function announce({ address, firstAdmin }: Started, json: boolean): void {
+function printStarted({ address, firstAdmin }: StartResult, json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify({ url: address, pid: process.pid, first_admin: firstAdmin })}\n`);
     return;
@@ -44,41 +44,41 @@ function announce({ address, firstAdmin }: Started, json: boolean): void {
   process.stdout.write(`listening on ${address}\n`);
 }
 
-async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<void> {
-  if (file === null || (await existing(file)) === file) return;
+async function printNewStore({ data_dir, storage: { file } }: ResolvedConfig): Promise<void> {
+  if (file === null || (await findExistingFolder(file)) === file) return;
   const inside = relative('', data_dir);
   const folder = inside.startsWith('..') ? data_dir : inside;
   process.stdout.write(`Creating the store in ${join(folder, sep)}…\n`);
 }
 
 export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
-  for (const [name, { env }] of Object.entries(serve.options ?? {})) {
+  for (const [name, { env }] of Object.entries(serveCommand.options ?? {})) {
     const value = options[name];
     if (env !== undefined && typeof value === 'string') applyOption(env, value, `option --${name}`);
   }
-  const signal = stopSignal();
+  const signal = waitForStopSignal();
   const configuration = await loadConfig();
-  const outlive = outlivePlugins();
+  const outlive = handlePluginErrors();
   const service = outlive(await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) }));
   // Also during startup; a failed stop is reported below.
   signal.then(() => service.stop()).catch(() => undefined);
-  const supervisor = new Supervisor(supervisionOf(), (reason) =>
+  const supervisor = new SupervisorNotifier(readSupervisorEnv(), (reason) =>
     process.stderr.write(`systemd was not told: ${reason}\n`),
   );
-  if (!json) await announceNewStore(configuration.core);
+  if (!json) await printNewStore(configuration.core);
   const started = await service.boot();
   // The first password is shown once: a start that cannot print it fails.
-  if (!started.firstAdmin?.password) outliveOutputs();
+  if (!started.firstAdmin?.password) ignoreOutputErrors();
   try {
-    announce(started, json);
-    outliveOutputs();
-    await supervisor.ready();
+    printStarted(started, json);
+    ignoreOutputErrors();
+    await supervisor.notifyReady();
     const lost = await Promise.race([signal.then(() => false), service.lost.then(() => true)]);
-    if (!lost) return EXIT.ok;
-    endWithin(LOST_MS);
-    return EXIT.error;
+    if (!lost) return EXIT_CODES.ok;
+    exitWithin(STORE_LOST_TIMEOUT_MS);
+    return EXIT_CODES.error;
   } finally {
-    await supervisor.stopping();
+    await supervisor.notifyStopping();
     await service.stop();
   }
 }

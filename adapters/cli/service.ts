@@ -1,7 +1,7 @@
 import type { KernelBootOptions } from '../../kernel/kernel.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, requireStore, type Service } from '../../config/compose/compose.js';
-import { outlivePlugins } from './plugin-faults.js';
+import { handlePluginErrors } from './plugin-faults.js';
 
 /**
  * Runs `work` with a service, concurrently with others on the same store.
@@ -15,7 +15,7 @@ export async function withService<T>(
   const { threads, ...boot } = options;
   const configuration = await loadConfig();
   await requireStore(configuration.core);
-  const outlive = outlivePlugins();
+  const outlive = handlePluginErrors();
   const service = outlive(await compose('command', { configuration, ...(threads !== undefined && { threads }) }));
   await service.boot(boot);
   try {

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import type { CommandSpec } from '../../kernel/contract.js';
 
 /** A command without its implementation. */
-export type CommandFace = Omit<CommandSpec, 'run'>;
+export type CommandSummary = Omit<CommandSpec, 'run'>;
 
-const WRITTEN = join(import.meta.dirname, 'commands.json');
-export const faceOf = ({ name, summary, args, options }: CommandFace): CommandFace => ({
+const COMMANDS_FILE = join(import.meta.dirname, 'commands.json');
+export const toCommandSummary = ({ name, summary, args, options }: CommandSummary): CommandSummary => ({
   name,
   summary,
   ...(args === undefined ? {} : { args }),
   ...(options === undefined ? {} : { options }),
 });
 
-export async function writtenTable(): Promise<readonly CommandFace[]> {
-  return JSON.parse(await readFile(WRITTEN, 'utf8')) as CommandFace[];
+export async function readBuiltCommands(): Promise<readonly CommandSummary[]> {
+  return JSON.parse(await readFile(COMMANDS_FILE, 'utf8')) as CommandSummary[];
 }

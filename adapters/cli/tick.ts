@@ -8,40 +8,40 @@ import type { CommandResult, CommandSpec } from '../../kernel/contract.js';
 import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { RELEASE_STORE, type ReleaseStoreState } from '../../ports/domain/releases.js';
-import { EXIT } from './output.js';
+import { EXIT_CODES } from './output.js';
 import { withService } from './service.js';
 
-const OWN: ReadonlySet<string> = new Set(['watchdog.evaluate', 'releases.access']);
+const OWN_JOBS: ReadonlySet<string> = new Set(['watchdog.evaluate', 'releases.access']);
 
-interface Failed {
+interface FailedJob {
   name: string;
   error: string;
 }
 
-interface Also {
-  failed: Failed[];
+interface TickExtras {
+  failed: FailedJob[];
   store: ReleaseStoreState | null;
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const getErrorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs every repeating job once, except those running elsewhere. Returns the failed ones. */
-async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal): Promise<Failed[]> {
-  const failed: Failed[] = [];
+async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal): Promise<FailedJob[]> {
+  const failed: FailedJob[] = [];
   for (const { name, every_ms, cron } of await jobs.list()) {
     if (signal.aborted) break;
-    if (OWN.has(name) || (every_ms === null && cron === null)) continue;
+    if (OWN_JOBS.has(name) || (every_ms === null && cron === null)) continue;
     try {
       await jobs.runNow(name);
     } catch (error) {
-      failed.push({ name, error: textOf(error) });
+      failed.push({ name, error: getErrorText(error) });
     }
   }
   return failed;
 }
 
 /** Reports changes of the store's protection; a failed test only when its result has changed. */
-function storeLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
+function formatStoreLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   if (state === null) return [];
   // The first result of a store without packages is not a change worth reporting.
   const told = state.changed && !(quiet && state.protection === 'no_packages');
@@ -50,7 +50,7 @@ function storeLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   return lines;
 }
 
-function linesOf(run: RunRecord, { failed, store }: Also, quiet: boolean): string[] {
+function formatLines(run: RunRecord, { failed, store }: TickExtras, quiet: boolean): string[] {
   const changes = run.changes.map(
     ({ source, from, to, suppressed_by }) =>
       `${source}: ${from} -> ${to}${suppressed_by === null ? '' : ` (suppressed by ${suppressed_by})`}`,
@@ -59,39 +59,39 @@ function linesOf(run: RunRecord, { failed, store }: Also, quiet: boolean): strin
   const lines = [...changes, ...(more > 0 ? [`and ${more} more`] : [])];
   if (run.result !== 'ok') lines.push('the run lost its lease to another one and stopped');
   if (run.errors > 0) lines.push(`${run.errors} monitors could not be evaluated`);
-  lines.push(...storeLines(store, quiet));
+  lines.push(...formatStoreLines(store, quiet));
   lines.push(...failed.map(({ name, error }) => `${name} failed: ${error}`));
   if (!quiet) lines.push(`${run.evaluated} monitors were due, ${run.alarms_emitted} alarms sent.`);
   return lines;
 }
 
-export const tick: CommandSpec = {
+export const tickCommand: CommandSpec = {
   name: 'tick',
   summary: 'Run the evaluator and the background work once',
   options: { quiet: { type: 'boolean', summary: 'Print only changes and errors' } },
   run: ({ options }) => {
     const quiet = options['quiet'] === true;
     return withService({}, async ({ jobs, kernel }): Promise<CommandResult> => {
-      const watchdog = kernel.service(WATCHDOG);
+      const watchdog = kernel.findService(WATCHDOG);
       if (watchdog === undefined) throw new Error('the watchdog is not there: see `aos plugin list`');
-      const done = await watchdog.evaluate('cli', async (signal): Promise<Also> => {
+      const done = await watchdog.evaluate('cli', async (signal): Promise<TickExtras> => {
         const failed = await runJobs(jobs, signal);
         if (signal.aborted) return { failed, store: null };
         try {
-          return { failed, store: (await kernel.service(RELEASE_STORE)?.care()) ?? null };
+          return { failed, store: (await kernel.findService(RELEASE_STORE)?.run()) ?? null };
         } catch (error) {
-          return { failed: [...failed, { name: 'releases.access', error: textOf(error) }], store: null };
+          return { failed: [...failed, { name: 'releases.access', error: getErrorText(error) }], store: null };
         }
       });
       if (done === null) {
-        return { json: { skipped: true }, text: quiet ? '' : 'Skipped: another run is under way.', exit: EXIT.skipped };
+        return { json: { skipped: true }, text: quiet ? '' : 'Skipped: another run is under way.', exit: EXIT_CODES.skipped };
       }
       const also = done.also ?? { failed: [], store: null };
       const { failed, store } = also;
       return {
         json: { run: done.run, release_store: store, ...(failed.length > 0 && { failed }) },
-        text: linesOf(done.run, also, quiet).join('\n'),
-        exit: failed.length > 0 || done.run.errors > 0 || done.run.result !== 'ok' ? EXIT.error : EXIT.ok,
+        text: formatLines(done.run, also, quiet).join('\n'),
+        exit: failed.length > 0 || done.run.errors > 0 || done.run.result !== 'ok' ? EXIT_CODES.error : EXIT_CODES.ok,
       };
     });
   },

@@ -14,21 +14,21 @@ export class UsageError extends Error {
   }
 }
 
-type Face = Pick<CommandSpec, 'name' | 'args' | 'options'>;
-type Option = NonNullable<CommandSpec['options']>[string];
+type CommandUsage = Pick<CommandSpec, 'name' | 'args' | 'options'>;
+type OptionSpec = NonNullable<CommandSpec['options']>[string];
 
-const optionsOf = (spec: Face): [string, Option][] => Object.entries(spec.options ?? {});
-const valueOf = ({ value = 'text' }: Option): string => `<${value}>`;
-const positionalOf = (spec: Face): [string, Option] | undefined => optionsOf(spec).find(([, one]) => one.positional);
+const listOptions = (spec: CommandUsage): [string, OptionSpec][] => Object.entries(spec.options ?? {});
+const getPlaceholder = ({ value = 'text' }: OptionSpec): string => `<${value}>`;
+const findPositional = (spec: CommandUsage): [string, OptionSpec] | undefined => listOptions(spec).find(([, one]) => one.positional);
 
-export function usageOf(spec: Face): string {
+export function formatUsage(spec: CommandUsage): string {
   const args = (spec.args ?? []).map((arg) => (arg.endsWith('?') ? `[<${arg.slice(0, -1)}>]` : `<${arg}>`));
-  const options = optionsOf(spec).map(([name, option]) => {
-    if (option.positional === true) return valueOf(option);
-    const text = option.type === 'boolean' ? `--${name}` : `--${name} ${valueOf(option)}`;
+  const options = listOptions(spec).map(([name, option]) => {
+    if (option.positional === true) return getPlaceholder(option);
+    const text = option.type === 'boolean' ? `--${name}` : `--${name} ${getPlaceholder(option)}`;
     return option.required === true ? text : `[${text}]`;
   });
-  const positional = positionalOf(spec) === undefined ? [] : options.splice(0, 1);
+  const positional = findPositional(spec) === undefined ? [] : options.splice(0, 1);
   return ['aos', spec.name, ...positional, ...args, ...options, '[--json]'].join(' ');
 }
 
@@ -37,32 +37,32 @@ export function formatRows(rows: readonly (readonly [string, string])[]): string
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`.trimEnd());
 }
 
-export function helpOf(spec: Omit<CommandSpec, 'run'>): string {
-  const options = optionsOf(spec).map(([name, option]): [string, string] => {
+export function formatHelp(spec: Omit<CommandSpec, 'run'>): string {
+  const options = listOptions(spec).map(([name, option]): [string, string] => {
     const { type, summary, env } = option;
-    const head = type === 'boolean' ? `--${name}` : `--${name} ${valueOf(option)}`;
+    const head = type === 'boolean' ? `--${name}` : `--${name} ${getPlaceholder(option)}`;
     return [`    ${head}`, env === undefined ? summary : `${summary} (environment: ${env})`];
   });
   const common: [string, string][] = [
     ['    --json', 'Print exactly one JSON document'],
     ['-h, --help', 'Show this help'],
   ];
-  return [spec.summary, '', `Usage: ${usageOf(spec)}`, '', 'Options:', ...formatRows([...options, ...common])].join(
+  return [spec.summary, '', `Usage: ${formatUsage(spec)}`, '', 'Options:', ...formatRows([...options, ...common])].join(
     '\n',
   );
 }
 
-export interface Parsed {
+export interface ParsedCommand {
   args: string[];
   options: Record<string, string | boolean | undefined>;
   json: boolean;
   help: boolean;
 }
 
-function optionFault(spec: Face, error: Error): string {
+function formatOptionFault(spec: CommandUsage, error: Error): string {
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(error.message) ?? [];
   if (unknown !== undefined) {
-    const near = findNearest(unknown, [...optionsOf(spec).map(([name]) => `--${name}`), '--json', '--help']);
+    const near = findNearest(unknown, [...listOptions(spec).map(([name]) => `--${name}`), '--json', '--help']);
     return `unknown option ${unknown}${near === null ? '' : `; did you mean ${near}?`}`;
   }
   const [, short, lacks] =
@@ -75,9 +75,9 @@ function optionFault(spec: Face, error: Error): string {
 }
 
 /** @throws UsageError */
-export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]): Parsed {
-  const help = `Usage: ${usageOf(spec)}`;
-  const options = Object.fromEntries(optionsOf(spec).map(([name, { type }]) => [name, { type }] as const));
+export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly string[]): ParsedCommand {
+  const help = `Usage: ${formatUsage(spec)}`;
+  const options = Object.fromEntries(listOptions(spec).map(([name, { type }]) => [name, { type }] as const));
   let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] };
   try {
     parsed = parseArgs({
@@ -87,7 +87,7 @@ export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]):
       strict: true,
     });
   } catch (error) {
-    throw new UsageError(optionFault(spec, error as Error), help);
+    throw new UsageError(formatOptionFault(spec, error as Error), help);
   }
   const { json, help: asked, ...values } = parsed.values;
   if (asked === true) return { args: [], options: {}, json: json === true, help: true };
@@ -97,33 +97,33 @@ export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]):
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing`, help);
   const extra = args[wanted.length];
   if (extra !== undefined) throw new UsageError(`unexpected argument ${extra}`, help);
-  for (const [name, option] of optionsOf(spec)) {
+  for (const [name, option] of listOptions(spec)) {
     if (values[name] === undefined && option.default !== undefined) values[name] = option.default;
     if (option.required === true && values[name] === undefined)
-      throw new UsageError(option.positional === true ? `${valueOf(option)} is missing` : `--${name} is missing`, help);
+      throw new UsageError(option.positional === true ? `${getPlaceholder(option)} is missing` : `--${name} is missing`, help);
   }
   return { args, options: values, json: json === true, help: false };
 }
 
-function takePositional(spec: Face, given: string[], values: Parsed['options'], help: string): string[] {
-  const [name, option] = positionalOf(spec) ?? [];
+function takePositional(spec: CommandUsage, given: string[], values: ParsedCommand['options'], help: string): string[] {
+  const [name, option] = findPositional(spec) ?? [];
   const [first, ...rest] = given;
   if (name === undefined || option === undefined || first === undefined) return given;
   if (given.length <= (spec.args ?? []).length) return given;
   if (values[name] !== undefined && values[name] !== first)
-    throw new UsageError(`${valueOf(option)} is given twice, as ${first} and by --${name}`, help);
+    throw new UsageError(`${getPlaceholder(option)} is given twice, as ${first} and by --${name}`, help);
   values[name] = first;
   return rest;
 }
 
 export function findNearest(word: string, known: readonly string[]): string | null {
   const found = known
-    .map((one) => ({ one, distance: editDistance(word, one) }))
+    .map((one) => ({ one, distance: getEditDistance(word, one) }))
     .toSorted((a, b) => a.distance - b.distance)[0];
   return found !== undefined && found.distance <= Math.max(1, Math.floor(found.one.length / 3)) ? found.one : null;
 }
 
-function editDistance(a: string, b: string): number {
+function getEditDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -5,35 +5,35 @@
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import type { AccessFile, AccessFileStore } from '../../ports/release-store.js';
-import { ownerIn, OWN_ACCESS, type AccessMode } from './access-mode.js';
-import { makeFolder, OPEN_FILE, OPEN_FOLDER, putText } from './durable.js';
-import type { Incoming } from './incoming.js';
-import { nameOf } from './paths.js';
-import { productsIn, refuseTaken } from './products.js';
-import { look, tagOf, textOf } from './stored-file.js';
-import type { Writing } from './write-faults.js';
+import { getFileOwner, PRIVATE_ACCESS, type AccessMode } from './access-mode.js';
+import { makeFolder, PUBLIC_FILE_MODE, PUBLIC_FOLDER_MODE, replaceText } from './durable.js';
+import type { IncomingFolder } from './incoming.js';
+import { requireValidName } from './paths.js';
+import { listProducts, requireProductFolder } from './products.js';
+import { statFile, computeTag, readTextFile } from './stored-file.js';
+import type { WriteRunner } from './write-faults.js';
 
 export class FsAccessFiles implements AccessFileStore {
   /** @param access mode and group of `.htpasswd` */
   constructor(
     private readonly root: string,
-    private readonly incoming: Incoming,
+    private readonly incoming: IncomingFolder,
     private readonly access: AccessMode,
-    private readonly writing: Writing,
+    private readonly writing: WriteRunner,
   ) {}
 
-  products(): Promise<string[]> {
-    return productsIn(this.root);
+  listProducts(): Promise<string[]> {
+    return listProducts(this.root);
   }
 
-  async tag(product: string, file: AccessFile): Promise<string | null> {
-    const stats = await look(join(this.root, nameOf(product), file));
-    return stats === null ? null : tagOf(stats);
+  async getTag(product: string, file: AccessFile): Promise<string | null> {
+    const stats = await statFile(join(this.root, requireValidName(product), file));
+    return stats === null ? null : computeTag(stats);
   }
 
   async read(product: string, file: AccessFile): Promise<string | null> {
-    const path = join(this.root, nameOf(product), file);
-    return (await look(path)) === null ? null : textOf(path);
+    const path = join(this.root, requireValidName(product), file);
+    return (await statFile(path)) === null ? null : readTextFile(path);
   }
 
   async write(product: string, file: AccessFile, text: string): Promise<boolean> {
@@ -43,15 +43,15 @@ export class FsAccessFiles implements AccessFileStore {
   }
 
   async #put(product: string, file: AccessFile, text: string): Promise<void> {
-    const folder = join(this.root, nameOf(product));
-    await refuseTaken(folder);
-    await makeFolder(this.root, folder, OPEN_FOLDER);
-    const { id } = await this.incoming.fresh();
+    const folder = join(this.root, requireValidName(product));
+    await requireProductFolder(folder);
+    await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
+    const { id } = await this.incoming.createPath();
     // The temporary name is one that web servers deny like `.htpasswd` itself.
     const secret = file === '.htpasswd';
-    const owner = await ownerIn(folder, secret ? this.access : OWN_ACCESS);
-    const mode = secret ? this.access.mode : OPEN_FILE;
-    await putText(join(folder, `.ht-${id}`), join(folder, file), text, { mode, owner });
+    const owner = await getFileOwner(folder, secret ? this.access : PRIVATE_ACCESS);
+    const mode = secret ? this.access.mode : PUBLIC_FILE_MODE;
+    await replaceText(join(folder, `.ht-${id}`), join(folder, file), text, { mode, owner });
     await syncFolder(folder);
   }
 }

@@ -3,7 +3,7 @@
  * server's group (contract 40, files). Reads the group file, because Node cannot look up groups.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { OPEN_FILE, OWN_FILE, type FileOwner } from './durable.js';
+import { PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, type FileOwner } from './durable.js';
 
 export interface AccessMode {
   mode: number;
@@ -11,28 +11,28 @@ export interface AccessMode {
   gid: number | null;
 }
 
-interface Section {
+interface WebServerSection {
   web_group: string | null;
   web_path: string | null;
 }
 
-export const OWN_ACCESS: AccessMode = { mode: OWN_FILE, gid: null };
-const OPEN_ACCESS: AccessMode = { mode: OPEN_FILE, gid: null };
+export const PRIVATE_ACCESS: AccessMode = { mode: PRIVATE_FILE_MODE, gid: null };
+const PUBLIC_ACCESS: AccessMode = { mode: PUBLIC_FILE_MODE, gid: null };
 const GROUP_MODE = 0o640;
 
 /** @throws Error whose message ends a sentence with what is wrong with the group */
-export async function accessMode(section: Section): Promise<AccessMode> {
-  if (process.platform === 'win32') return OWN_ACCESS;
+export async function resolveAccessMode(section: WebServerSection): Promise<AccessMode> {
+  if (process.platform === 'win32') return PRIVATE_ACCESS;
   // A web server is configured, but not the local user that runs it.
-  if (section.web_group === null) return section.web_path === null ? OWN_ACCESS : OPEN_ACCESS;
-  const gid = await gidOf(section.web_group);
+  if (section.web_group === null) return section.web_path === null ? PRIVATE_ACCESS : PUBLIC_ACCESS;
+  const gid = await findGroupId(section.web_group);
   if (gid === null) throw new Error('is no group of this machine');
-  if (!mayGive(gid))
+  if (!canAssignGroup(gid))
     throw new Error(`is a group that this process is not in: add its user to it (usermod -aG ${section.web_group})`);
   return { mode: GROUP_MODE, gid };
 }
 
-async function gidOf(group: string): Promise<number | null> {
+async function findGroupId(group: string): Promise<number | null> {
   if (/^\d+$/.test(group)) return Number(group);
   for (const line of (await readFile('/etc/group', 'utf8')).split('\n')) {
     const [name, , gid = ''] = line.split(':');
@@ -41,14 +41,14 @@ async function gidOf(group: string): Promise<number | null> {
   return null;
 }
 
-const mayGive = (gid: number): boolean =>
+const canAssignGroup = (gid: number): boolean =>
   process.geteuid?.() === 0 || process.getegid?.() === gid || (process.getgroups?.().includes(gid) ?? false);
 
 /**
  * Returns owner and group for a file in `folder`. Files written by root belong to the folder's
  * owner, so that the service can read them.
  */
-export async function ownerIn(folder: string, { gid }: AccessMode): Promise<FileOwner | null> {
+export async function getFileOwner(folder: string, { gid }: AccessMode): Promise<FileOwner | null> {
   if (process.platform === 'win32') return null;
   const stats = await stat(folder);
   if (process.geteuid?.() === 0) return { uid: stats.uid, gid: gid ?? stats.gid };

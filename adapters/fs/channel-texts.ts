@@ -1,27 +1,27 @@
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import type { ChannelTexts } from '../../ports/release-store.js';
-import { makeFolder, OPEN_FOLDER, putText } from './durable.js';
-import type { Incoming } from './incoming.js';
-import { LATEST, nameOf } from './paths.js';
-import { refuseTaken } from './products.js';
-import type { Writing } from './write-faults.js';
+import { makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable.js';
+import type { IncomingFolder } from './incoming.js';
+import { LATEST_FILE, requireValidName } from './paths.js';
+import { requireProductFolder } from './products.js';
+import type { WriteRunner } from './write-faults.js';
 
 export class FsChannelTexts implements ChannelTexts {
   constructor(
     private readonly root: string,
-    private readonly incoming: Incoming,
-    private readonly writing: Writing,
+    private readonly incoming: IncomingFolder,
+    private readonly writing: WriteRunner,
   ) {}
 
   async write(product: string, channel: string | null, text: string): Promise<void> {
-    const own = join(this.root, nameOf(product));
-    const folder = channel === null ? own : join(own, nameOf(channel));
+    const own = join(this.root, requireValidName(product));
+    const folder = channel === null ? own : join(own, requireValidName(channel));
     await this.writing(async () => {
-      await refuseTaken(own);
-      await makeFolder(this.root, folder, OPEN_FOLDER);
-      const { path } = await this.incoming.fresh();
-      await putText(path, join(folder, LATEST), text);
+      await requireProductFolder(own);
+      await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
+      const { path } = await this.incoming.createPath();
+      await replaceText(path, join(folder, LATEST_FILE), text);
       await syncFolder(folder);
     });
   }

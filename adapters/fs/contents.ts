@@ -11,7 +11,7 @@ export interface PackageRules {
  * @param limits stricter than the general ones
  * @throws UnsafePackage, and errors of `bytes`
  */
-export async function contentsOf(
+export async function readPackageContents(
   bytes: AsyncIterable<Uint8Array>,
   { platform, entry }: PackageRules,
   limits: Partial<PackageLimits> = {},

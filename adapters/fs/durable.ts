@@ -4,39 +4,39 @@ import { makeFolders, syncFolder } from '../../lib/folders.js';
 import { splitText } from '../../lib/text/pieces.js';
 
 /** Modes of what a web server may read (contract 40, files). */
-export const OPEN_FOLDER = 0o755;
-export const OPEN_FILE = 0o644;
-export const OWN_FOLDER = 0o700;
-export const OWN_FILE = 0o600;
+export const PUBLIC_FOLDER_MODE = 0o755;
+export const PUBLIC_FILE_MODE = 0o644;
+export const PRIVATE_FOLDER_MODE = 0o700;
+export const PRIVATE_FILE_MODE = 0o600;
 
 export interface FileOwner {
   uid: number;
   gid: number;
 }
 
-export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+export const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 /** Creates the folder and its parents from `root` on durably, readable for a web server. */
 export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {
   try {
-    if (!(await isMade(folder))) return;
+    if (!(await createFolderIfMissing(folder))) return;
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (getErrorCode(error) !== 'ENOENT') throw error;
     // Folders above the store are private.
-    if (folder === root) await makeFolders(dirname(folder), OWN_FOLDER);
-    else await makeFolder(root, dirname(folder), OPEN_FOLDER);
-    if (!(await isMade(folder))) return;
+    if (folder === root) await makeFolders(dirname(folder), PRIVATE_FOLDER_MODE);
+    else await makeFolder(root, dirname(folder), PUBLIC_FOLDER_MODE);
+    if (!(await createFolderIfMissing(folder))) return;
   }
   await chmod(folder, mode);
   await syncFolder(dirname(folder));
 }
 
-async function isMade(folder: string): Promise<boolean> {
+async function createFolderIfMissing(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -45,13 +45,13 @@ async function isMade(folder: string): Promise<boolean> {
  * Creates a file: complete and durable when `work` resolves, removed when it fails.
  * @param owner null for the writing process
  */
-export async function writeNew<T>(
+export async function writeNewFile<T>(
   path: string,
   mode: number,
   work: (file: FileHandle) => Promise<T>,
   owner: FileOwner | null = null,
 ): Promise<T> {
-  const file = await open(path, 'wx', OWN_FILE);
+  const file = await open(path, 'wx', PRIVATE_FILE_MODE);
   try {
     try {
       const result = await work(file);
@@ -68,23 +68,23 @@ export async function writeNew<T>(
   }
 }
 
-const PIECE_UNITS = 1024 * 1024;
+const WRITE_CHUNK_CHARACTERS = 1024 * 1024;
 
 /**
  * Replaces a text atomically.
  * @param temporary path on the same file system
  */
-export async function putText(
+export async function replaceText(
   temporary: string,
   path: string,
   text: string,
-  { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: OPEN_FILE, owner: null },
+  { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: PUBLIC_FILE_MODE, owner: null },
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     // Appends in pieces, because encoding megabytes in one call would block the event loop.
-    for (const piece of splitText(text, PIECE_UNITS)) await file.writeFile(piece);
+    for (const piece of splitText(text, WRITE_CHUNK_CHARACTERS)) await file.writeFile(piece);
   };
-  await writeNew(temporary, mode, write, owner);
+  await writeNewFile(temporary, mode, write, owner);
   try {
     await rename(temporary, path);
   } catch (error) {

@@ -3,47 +3,47 @@ import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promis
 import { join } from 'node:path';
 import { isGuid } from '../../lib/text/guid.js';
 import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
-import { codeOf, makeFolder, OPEN_FILE, OWN_FILE, OWN_FOLDER, writeNew } from './durable.js';
-import { INCOMING } from './paths.js';
+import { getErrorCode, makeFolder, PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, writeNewFile } from './durable.js';
+import { INCOMING_FOLDER } from './paths.js';
 
-const WRITE_BYTES = 1024 * 1024;
-const ASK_BYTES = 32 * 1024 * 1024;
+const WRITE_CHUNK_BYTES = 1024 * 1024;
+const SPACE_CHECK_BYTES = 32 * 1024 * 1024;
 
-export class Incoming {
+export class IncomingFolder {
   readonly folder: string;
 
   constructor(private readonly root: string) {
-    this.folder = join(root, INCOMING);
+    this.folder = join(root, INCOMING_FOLDER);
   }
 
-  path(id: string): string {
+  getPath(id: string): string {
     if (!isGuid(id)) throw new TypeError('this is not the id of a staged package');
     return join(this.folder, id);
   }
 
-  async fresh(): Promise<{ id: string; path: string }> {
-    await makeFolder(this.root, this.folder, OWN_FOLDER);
+  async createPath(): Promise<{ id: string; path: string }> {
+    await makeFolder(this.root, this.folder, PRIVATE_FOLDER_MODE);
     const id = randomUUID();
-    return { id, path: this.path(id) };
+    return { id, path: this.getPath(id) };
   }
 
   async stage(
     bytes: AsyncIterable<Uint8Array>,
     limits: { bytes: number; keepFree: number },
   ): Promise<{ id: string; size: number }> {
-    const { id, path } = await this.fresh();
-    return { id, size: await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits)) };
+    const { id, path } = await this.createPath();
+    return { id, size: await writeNewFile(path, PUBLIC_FILE_MODE, (file) => this.#receive(file, bytes, limits)) };
   }
 
-  async staged(): Promise<{ id: string; modifiedAt: Date }[]> {
+  async listStaged(): Promise<{ id: string; modifiedAt: Date }[]> {
     const names = await readdir(this.folder).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return [];
+      if (getErrorCode(error) === 'ENOENT') return [];
       throw error;
     });
     const found: { id: string; modifiedAt: Date }[] = [];
     for (const id of names.filter((name) => isGuid(name))) {
       const stats = await stat(join(this.folder, id)).catch((error: unknown) => {
-        if (codeOf(error) === 'ENOENT') return null;
+        if (getErrorCode(error) === 'ENOENT') return null;
         throw error;
       });
       if (stats !== null) found.push({ id, modifiedAt: stats.mtime });
@@ -52,20 +52,20 @@ export class Incoming {
   }
 
   async discard(id: string): Promise<void> {
-    await rm(this.path(id), { force: true });
+    await rm(this.getPath(id), { force: true });
   }
 
   /**
    * Hard-links the file under a new id.
    * @returns null when the path does not exist
    */
-  async linked(from: string): Promise<string | null> {
-    const { id, path } = await this.fresh();
+  async linkFrom(from: string): Promise<string | null> {
+    const { id, path } = await this.createPath();
     try {
       await link(from, path);
       return id;
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
+      if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error))) return null;
       throw error;
     }
   }
@@ -75,14 +75,14 @@ export class Incoming {
    * @throws DiskFull, and other disk errors
    */
   async probe(keepFree: number): Promise<void> {
-    const { path } = await this.fresh();
-    await writeNew(path, OWN_FILE, (file) => file.write('x'));
+    const { path } = await this.createPath();
+    await writeNewFile(path, PRIVATE_FILE_MODE, (file) => file.write('x'));
     await rm(path, { force: true });
-    await this.#judge(keepFree);
+    await this.#checkFreeSpace(keepFree);
   }
 
-  async freeBytes(): Promise<number> {
-    await makeFolder(this.root, this.folder, OWN_FOLDER);
+  async getFreeBytes(): Promise<number> {
+    await makeFolder(this.root, this.folder, PRIVATE_FOLDER_MODE);
     const { bavail, bsize } = await statfs(this.folder);
     return bavail * bsize;
   }
@@ -101,24 +101,24 @@ export class Incoming {
       pieces = [];
       held = 0;
     };
-    await this.#judge(keepFree);
+    await this.#checkFreeSpace(keepFree);
     for await (const piece of bytes) {
       size += piece.length;
       if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
       pieces.push(piece);
       held += piece.length;
-      if (held >= WRITE_BYTES) await write();
-      if (size - asked >= ASK_BYTES) {
+      if (held >= WRITE_CHUNK_BYTES) await write();
+      if (size - asked >= SPACE_CHECK_BYTES) {
         asked = size;
-        await this.#judge(keepFree);
+        await this.#checkFreeSpace(keepFree);
       }
     }
     await write();
     return size;
   }
 
-  async #judge(keepFree: number): Promise<void> {
-    if (keepFree > 0 && (await this.freeBytes()) < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free`);
+  async #checkFreeSpace(keepFree: number): Promise<void> {
+    if (keepFree > 0 && (await this.getFreeBytes()) < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free`);
   }
 }
 

@@ -5,21 +5,21 @@
 import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { ownerIn, type AccessMode } from './access-mode.js';
-import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type FileOwner } from './durable.js';
-import { INCOMING, isName, LATEST } from './paths.js';
-import { isProduct } from './products.js';
+import { getFileOwner, type AccessMode } from './access-mode.js';
+import { PUBLIC_FILE_MODE, PUBLIC_FOLDER_MODE, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, getErrorCode, type FileOwner } from './durable.js';
+import { INCOMING_FOLDER, isValidName, LATEST_FILE } from './paths.js';
+import { isProductFolder } from './products.js';
 
 /** Others may traverse, but not list. */
-const PASSAGE = 0o711;
+const TRAVERSE_MODE = 0o711;
 /** A sticky folder such as `/tmp` is shared. */
-const STICKY = 0o1000;
+const STICKY_BIT = 0o1000;
 /**
  * Names that the service creates in its data directory. Everything else keeps its modes, because it
  * belongs to the user or the directory is shared (`SVC_DATA_DIR=/etc`). The embedded store
  * restricts its own files.
  */
-const OWN = new Set([
+const SERVICE_NAMES = new Set([
   'data-key',
   'license-key',
   'release-key.pem',
@@ -32,10 +32,10 @@ const OWN = new Set([
   'unlisted-proxies.json',
 ]);
 /** Suffixes of temporary files, and of files that accompany the embedded store. */
-const BESIDE = /(?:\.\d+\.[0-9a-f]{8}\.tmp|\.restoring|\.lock|-wal|-shm|-journal)+$/;
-const LOST = 'lost+found';
+const COMPANION_SUFFIX_PATTERN = /(?:\.\d+\.[0-9a-f]{8}\.tmp|\.restoring|\.lock|-wal|-shm|-journal)+$/;
+const LOST_AND_FOUND = 'lost+found';
 
-export interface OwnPlaces {
+export interface ServicePaths {
   dataDir: string;
   store: string;
   others: readonly string[];
@@ -46,13 +46,13 @@ export interface OwnPlaces {
  * own files. Shared folders keep their modes.
  * @returns paths with other modes that were not changed: another user's, or shared
  */
-export async function correctModes({ dataDir, store, others }: OwnPlaces, access: AccessMode): Promise<string[]> {
+export async function correctModes({ dataDir, store, others }: ServicePaths, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
   const left: string[] = [];
   const mode = async (path: string, wanted: number, owner: FileOwner | null = null, ours = true): Promise<void> => {
     try {
       const stats = await lstat(path);
-      if (stats.isSymbolicLink() || (stats.mode & STICKY) !== 0) return;
+      if (stats.isSymbolicLink() || (stats.mode & STICKY_BIT) !== 0) return;
       if (!ours) {
         if ((stats.mode & 0o7777) !== wanted) left.push(path);
         return;
@@ -62,28 +62,28 @@ export async function correctModes({ dataDir, store, others }: OwnPlaces, access
         await chown(path, owner.uid, owner.gid);
       if ((stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
     } catch (error) {
-      if (codeOf(error) === 'EPERM') left.push(path);
-      else if (codeOf(error) !== 'ENOENT') throw error;
+      if (getErrorCode(error) === 'EPERM') left.push(path);
+      else if (getErrorCode(error) !== 'ENOENT') throw error;
     }
   };
-  const way = within(dataDir, store);
-  await mode(dataDir, PASSAGE, null, (await strangersIn({ dataDir, store, others })).length === 0);
-  for (const entry of await entries(dataDir)) {
-    if (entry.name === way[0] || !OWN.has(entry.name)) continue;
-    if (entry.isDirectory()) await mode(join(dataDir, entry.name), OWN_FOLDER);
-    else if (entry.isFile()) await mode(join(dataDir, entry.name), OWN_FILE);
+  const way = getPathSegments(dataDir, store);
+  await mode(dataDir, TRAVERSE_MODE, null, (await listForeignNames({ dataDir, store, others })).length === 0);
+  for (const entry of await listEntries(dataDir)) {
+    if (entry.name === way[0] || !SERVICE_NAMES.has(entry.name)) continue;
+    if (entry.isDirectory()) await mode(join(dataDir, entry.name), PRIVATE_FOLDER_MODE);
+    else if (entry.isFile()) await mode(join(dataDir, entry.name), PRIVATE_FILE_MODE);
   }
   let passage = dataDir;
   for (const [at, name] of way.slice(0, -1).entries()) {
     passage = join(passage, name);
     await mode(
       passage,
-      PASSAGE,
+      TRAVERSE_MODE,
       null,
-      (await entries(passage)).every((entry) => entry.name === way[at + 1]),
+      (await listEntries(passage)).every((entry) => entry.name === way[at + 1]),
     );
   }
-  await correctStore(store, access, mode, await serviceUsers(dataDir));
+  await correctStoreModes(store, access, mode, await getServiceUsers(dataDir));
   return left;
 }
 
@@ -91,15 +91,15 @@ export async function correctModes({ dataDir, store, others }: OwnPlaces, access
  * Returns names in the data directory that the service did not create; any such name makes the
  * folder shared.
  */
-export async function strangersIn({ dataDir, store, others }: OwnPlaces): Promise<string[]> {
-  const placed = new Set([store, ...others].map((path) => within(dataDir, path)[0]));
-  const isOwn = (name: string): boolean => OWN.has(name) || placed.has(name);
-  return (await entries(dataDir))
+export async function listForeignNames({ dataDir, store, others }: ServicePaths): Promise<string[]> {
+  const placed = new Set([store, ...others].map((path) => getPathSegments(dataDir, path)[0]));
+  const isOwn = (name: string): boolean => SERVICE_NAMES.has(name) || placed.has(name);
+  return (await listEntries(dataDir))
     .map(({ name }) => name)
-    .filter((name) => name !== LOST && !isOwn(name) && !isOwn(name.replace(BESIDE, '')));
+    .filter((name) => name !== LOST_AND_FOUND && !isOwn(name) && !isOwn(name.replace(COMPANION_SUFFIX_PATTERN, '')));
 }
 
-function within(folder: string, path: string): string[] {
+function getPathSegments(folder: string, path: string): string[] {
   const inside = relative(folder, path);
   return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)
     ? []
@@ -110,7 +110,7 @@ function within(folder: string, path: string): string[] {
  * Returns the service's users: this process's user, and for root, as in a command, also the data
  * directory's owner.
  */
-async function serviceUsers(dataDir: string): Promise<readonly (number | undefined)[]> {
+async function getServiceUsers(dataDir: string): Promise<readonly (number | undefined)[]> {
   const own = process.geteuid?.();
   return own === 0 ? [own, (await stat(dataDir).catch(() => null))?.uid] : [own];
 }
@@ -118,7 +118,7 @@ async function serviceUsers(dataDir: string): Promise<readonly (number | undefin
 type SetMode = (path: string, wanted: number, owner?: FileOwner | null, ours?: boolean) => Promise<void>;
 
 /** A web server's directory may be the store; its other content keeps its modes. */
-async function correctStore(
+async function correctStoreModes(
   store: string,
   access: AccessMode,
   mode: SetMode,
@@ -126,32 +126,32 @@ async function correctStore(
 ): Promise<void> {
   const owner = (await stat(store).catch(() => null))?.uid;
   let ours = users.includes(owner);
-  for (const entry of await entries(store)) {
+  for (const entry of await listEntries(store)) {
     const path = join(store, entry.name);
-    if (entry.name === INCOMING) await mode(path, OWN_FOLDER);
-    else if (entry.isDirectory() && (await isProduct(path))) await correctProduct(path, access, mode);
+    if (entry.name === INCOMING_FOLDER) await mode(path, PRIVATE_FOLDER_MODE);
+    else if (entry.isDirectory() && (await isProductFolder(path))) await correctProductModes(path, access, mode);
     else ours = false;
   }
-  await mode(store, OPEN_FOLDER, null, ours);
+  await mode(store, PUBLIC_FOLDER_MODE, null, ours);
 }
 
-async function correctProduct(product: string, access: AccessMode, mode: SetMode): Promise<void> {
-  await mode(product, OPEN_FOLDER);
-  for (const own of await entries(product)) {
+async function correctProductModes(product: string, access: AccessMode, mode: SetMode): Promise<void> {
+  await mode(product, PUBLIC_FOLDER_MODE);
+  for (const own of await listEntries(product)) {
     const path = join(product, own.name);
-    if (own.isDirectory() && isName(own.name)) await mode(path, OPEN_FOLDER);
+    if (own.isDirectory() && isValidName(own.name)) await mode(path, PUBLIC_FOLDER_MODE);
     else if (!own.isFile()) continue;
-    else if (own.name === '.htaccess' || own.name === LATEST) await mode(path, OPEN_FILE);
+    else if (own.name === '.htaccess' || own.name === LATEST_FILE) await mode(path, PUBLIC_FILE_MODE);
     // `.htpasswd`, and its temporary files left by a crash.
-    else if (own.name.startsWith('.ht')) await mode(path, access.mode, await ownerIn(product, access));
+    else if (own.name.startsWith('.ht')) await mode(path, access.mode, await getFileOwner(product, access));
   }
 }
 
-async function entries(folder: string): Promise<Dirent[]> {
+async function listEntries(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error))) return [];
     throw error;
   }
 }

@@ -2,36 +2,36 @@ import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import {
-  NOTHING_SWEPT,
+  EMPTY_SWEEP_RESULT,
   type ManifestTexts,
   type PackageContents,
   type PackageStore,
-  type ReleasePlace,
+  type ReleaseLocation,
   type StagedPackage,
-  type Swept,
+  type SweepResult,
 } from '../../ports/release-store.js';
-import { codeOf, makeFolder, OPEN_FOLDER, putText } from './durable.js';
-import type { Incoming } from './incoming.js';
-import { folderOf, MANIFEST, PACKAGE, SIGNATURE } from './paths.js';
-import { refuseTaken } from './products.js';
-import { folders, look, missing, textOf } from './stored-file.js';
-import { Workshop } from './workshop.js';
-import type { Writing } from './write-faults.js';
+import { getErrorCode, makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable.js';
+import type { IncomingFolder } from './incoming.js';
+import { getPackageFolder, MANIFEST_FILE, PACKAGE_FILE, SIGNATURE_FILE } from './paths.js';
+import { requireProductFolder } from './products.js';
+import { listFolders, statFile, isMissingFileError, readTextFile } from './stored-file.js';
+import { ThreadPackageReader } from './workshop.js';
+import type { WriteRunner } from './write-faults.js';
 
 export class FsPackages implements PackageStore {
-  readonly #workshop = new Workshop();
+  readonly #workshop = new ThreadPackageReader();
 
   constructor(
     private readonly root: string,
-    private readonly incoming: Incoming,
-    private readonly writing: Writing,
+    private readonly incoming: IncomingFolder,
+    private readonly writing: WriteRunner,
   ) {}
 
   /** Receives a package, then hashes it in a thread, to keep the main thread free. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { id, size } = await this.writing(() => this.incoming.stage(bytes, limits));
     try {
-      const { sha256 } = await this.#workshop.hash(this.incoming.path(id));
+      const { sha256 } = await this.#workshop.hash(this.incoming.getPath(id));
       return { id, size, sha256 };
     } catch (error) {
       await this.incoming.discard(id);
@@ -39,8 +39,8 @@ export class FsPackages implements PackageStore {
     }
   }
 
-  staged(): Promise<{ id: string; modifiedAt: Date }[]> {
-    return this.incoming.staged();
+  listStaged(): Promise<{ id: string; modifiedAt: Date }[]> {
+    return this.incoming.listStaged();
   }
 
   discard(id: string): Promise<void> {
@@ -48,23 +48,23 @@ export class FsPackages implements PackageStore {
   }
 
   inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
-    return this.#workshop.inspect(this.incoming.path(id), rules);
+    return this.#workshop.inspect(this.incoming.getPath(id), rules);
   }
 
-  put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
-    return this.writing(() => this.#place(id, place, texts));
+  put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    return this.writing(() => this.#placePackage(id, place, texts));
   }
 
-  async #place(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
-    await refuseTaken(join(this.root, place.product));
-    const folder = folderOf(this.root, place);
+  async #placePackage(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    await requireProductFolder(join(this.root, place.product));
+    const folder = getPackageFolder(this.root, place);
     const move = async (): Promise<void> => {
-      await makeFolder(this.root, folder, OPEN_FOLDER);
-      await rename(this.incoming.path(id), join(folder, PACKAGE));
+      await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
+      await rename(this.incoming.getPath(id), join(folder, PACKAGE_FILE));
     };
     // Withdrawing the last package of a version removes the folder, so it may be missing.
     await move().catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (getErrorCode(error) !== 'ENOENT') throw error;
       return move();
     });
     // A rename between two links of one file leaves both links.
@@ -72,58 +72,58 @@ export class FsPackages implements PackageStore {
     await this.#describe(place, texts);
   }
 
-  async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
-    const id = await this.writing(() => this.incoming.linked(join(folderOf(this.root, from), PACKAGE)));
+  async link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean> {
+    const id = await this.writing(() => this.incoming.linkFrom(join(getPackageFolder(this.root, from), PACKAGE_FILE)));
     if (id === null) return false;
     await this.put(id, to, texts);
     return true;
   }
 
-  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+  writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
     return this.writing(() => this.#describe(place, texts));
   }
 
-  async #describe(place: ReleasePlace, { manifest, signature }: ManifestTexts): Promise<void> {
-    const folder = folderOf(this.root, place);
-    if (signature === null) await rm(join(folder, SIGNATURE), { force: true });
-    else await this.#put(join(folder, SIGNATURE), signature);
-    await this.#put(join(folder, MANIFEST), manifest);
+  async #describe(place: ReleaseLocation, { manifest, signature }: ManifestTexts): Promise<void> {
+    const folder = getPackageFolder(this.root, place);
+    if (signature === null) await rm(join(folder, SIGNATURE_FILE), { force: true });
+    else await this.#put(join(folder, SIGNATURE_FILE), signature);
+    await this.#put(join(folder, MANIFEST_FILE), manifest);
     await syncFolder(folder);
   }
 
-  withdraw(place: ReleasePlace): Promise<boolean> {
+  withdraw(place: ReleaseLocation): Promise<boolean> {
     return this.writing(() => this.#withdraw(place));
   }
 
-  async #withdraw(place: ReleasePlace): Promise<boolean> {
-    const folder = folderOf(this.root, place);
-    const there = (await look(join(folder, PACKAGE))) !== null;
-    for (const name of [PACKAGE, SIGNATURE, MANIFEST]) await rm(join(folder, name), { force: true });
+  async #withdraw(place: ReleaseLocation): Promise<boolean> {
+    const folder = getPackageFolder(this.root, place);
+    const there = (await statFile(join(folder, PACKAGE_FILE))) !== null;
+    for (const name of [PACKAGE_FILE, SIGNATURE_FILE, MANIFEST_FILE]) await rm(join(folder, name), { force: true });
     try {
       await syncFolder(folder);
       await rmdir(folder);
       await rmdir(dirname(folder));
     } catch (error) {
       // Another file is in the folder, or the folder is missing.
-      if (!missing(error) && !['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
+      if (!isMissingFileError(error) && !['ENOTEMPTY', 'EEXIST'].includes(getErrorCode(error))) throw error;
     }
     return there;
   }
 
-  async held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
-    const folder = folderOf(this.root, place);
-    const path = join(folder, PACKAGE);
-    if ((await look(path)) === null) return null;
+  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+    const folder = getPackageFolder(this.root, place);
+    const path = join(folder, PACKAGE_FILE);
+    if ((await statFile(path)) === null) return null;
     const { size, sha256 } = await this.#workshop.hash(path);
-    const [manifest, signature] = await Promise.all([textOf(join(folder, MANIFEST)), textOf(join(folder, SIGNATURE))]);
+    const [manifest, signature] = await Promise.all([readTextFile(join(folder, MANIFEST_FILE)), readTextFile(join(folder, SIGNATURE_FILE))]);
     return { size, sha256, texts: manifest === null ? null : { manifest, signature } };
   }
 
-  async *places(): AsyncGenerator<ReleasePlace> {
-    for (const product of await folders(this.root)) {
-      for (const channel of await folders(join(this.root, product))) {
-        for (const version of await folders(join(this.root, product, channel))) {
-          for (const platform of await folders(join(this.root, product, channel, version))) {
+  async *iterateLocations(): AsyncGenerator<ReleaseLocation> {
+    for (const product of await listFolders(this.root)) {
+      for (const channel of await listFolders(join(this.root, product))) {
+        for (const version of await listFolders(join(this.root, product, channel))) {
+          for (const platform of await listFolders(join(this.root, product, channel, version))) {
             yield { product, channel, version, platform };
           }
         }
@@ -131,16 +131,16 @@ export class FsPackages implements PackageStore {
     }
   }
 
-  async sweep(): Promise<Swept> {
-    return NOTHING_SWEPT;
+  async sweep(): Promise<SweepResult> {
+    return EMPTY_SWEEP_RESULT;
   }
 
-  freeBytes(): Promise<number> {
-    return this.incoming.freeBytes();
+  getFreeBytes(): Promise<number> {
+    return this.incoming.getFreeBytes();
   }
 
   async #put(path: string, text: string): Promise<void> {
-    const { path: temporary } = await this.incoming.fresh();
-    await putText(temporary, path, text);
+    const { path: temporary } = await this.incoming.createPath();
+    await replaceText(temporary, path, text);
   }
 }

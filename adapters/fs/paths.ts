@@ -4,35 +4,35 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReleasePlace } from '../../ports/release-store.js';
+import type { ReleaseLocation } from '../../ports/release-store.js';
 
-export const PACKAGE = 'package.tar.gz';
-export const SIGNATURE = 'manifest.sig';
-export const MANIFEST = 'manifest.json';
-export const LATEST = 'latest.json';
-export const INCOMING = '.incoming';
+export const PACKAGE_FILE = 'package.tar.gz';
+export const SIGNATURE_FILE = 'manifest.sig';
+export const MANIFEST_FILE = 'manifest.json';
+export const LATEST_FILE = 'latest.json';
+export const INCOMING_FOLDER = '.incoming';
 
 /**
  * Starts with a letter or digit, which excludes `.`, `..`, `.htaccess` and `.incoming`; limited to
  * the 255 bytes of file systems.
  */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 /** Windows device names, with any extension, and trailing dots, which Windows drops. */
-const WINDOWS = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|\.$/i;
+const WINDOWS_RESERVED_PATTERN = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|\.$/i;
 
-export const isName = (name: string): boolean =>
-  NAME.test(name) && !(process.platform === 'win32' && WINDOWS.test(name));
+export const isValidName = (name: string): boolean =>
+  NAME_PATTERN.test(name) && !(process.platform === 'win32' && WINDOWS_RESERVED_PATTERN.test(name));
 
 /** @throws TypeError for an invalid name, which the caller must have rejected */
-export function nameOf(name: string): string {
-  if (!isName(name)) throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
+export function requireValidName(name: string): string {
+  if (!isValidName(name)) throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
   return name;
 }
 
-export const folderOf = (root: string, { product, channel, version, platform }: ReleasePlace): string =>
-  join(root, nameOf(product), nameOf(channel), nameOf(version), nameOf(platform));
+export const getPackageFolder = (root: string, { product, channel, version, platform }: ReleaseLocation): string =>
+  join(root, requireValidName(product), requireValidName(channel), requireValidName(version), requireValidName(platform));
 
-export async function throughFolders(root: string, segments: readonly string[]): Promise<boolean> {
+export async function hasOnlyFolders(root: string, segments: readonly string[]): Promise<boolean> {
   let folder = root;
   for (const segment of segments.slice(0, -1)) {
     folder = join(folder, segment);

@@ -10,22 +10,22 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseStore, StoredFile } from '../../ports/release-store.js';
 import { FsAccessFiles } from './access-files.js';
-import { OWN_ACCESS, type AccessMode } from './access-mode.js';
+import { PRIVATE_ACCESS, type AccessMode } from './access-mode.js';
 import { FsChannelTexts } from './channel-texts.js';
-import { codeOf } from './durable.js';
-import { Incoming } from './incoming.js';
+import { getErrorCode } from './durable.js';
+import { IncomingFolder } from './incoming.js';
 import { FsPackages } from './packages.js';
-import { isName, nameOf, throughFolders } from './paths.js';
-import { productsIn, refuseTaken } from './products.js';
-import { look, missing, storedFile } from './stored-file.js';
-import { writingTo, type Writing } from './write-faults.js';
+import { isValidName, requireValidName, hasOnlyFolders } from './paths.js';
+import { listProducts, requireProductFolder } from './products.js';
+import { statFile, isMissingFileError, createStoredFile } from './stored-file.js';
+import { createWriteRunner, type WriteRunner } from './write-faults.js';
 
 export class FsReleaseStore implements ReleaseStore {
   readonly packages: FsPackages;
   readonly channels: FsChannelTexts;
   readonly access: FsAccessFiles;
-  readonly #incoming: Incoming;
-  readonly #writing: Writing;
+  readonly #incoming: IncomingFolder;
+  readonly #writing: WriteRunner;
 
   /**
    * @param folder absolute; created on the first write
@@ -34,11 +34,11 @@ export class FsReleaseStore implements ReleaseStore {
    */
   constructor(
     readonly folder: string,
-    mode: AccessMode = OWN_ACCESS,
+    mode: AccessMode = PRIVATE_ACCESS,
     tell?: (error: Error) => void,
   ) {
-    const incoming = new Incoming(folder);
-    const writing = writingTo(folder, tell);
+    const incoming = new IncomingFolder(folder);
+    const writing = createWriteRunner(folder, tell);
     this.#incoming = incoming;
     this.#writing = writing;
     this.packages = new FsPackages(folder, incoming, writing);
@@ -47,27 +47,27 @@ export class FsReleaseStore implements ReleaseStore {
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
-    if (segments.length === 0 || !segments.every(isName)) return null;
+    if (segments.length === 0 || !segments.every(isValidName)) return null;
     try {
-      if (!(await throughFolders(this.folder, segments))) return null;
+      if (!(await hasOnlyFolders(this.folder, segments))) return null;
       const path = join(this.folder, ...segments);
-      const stats = await look(path);
-      return stats === null ? null : storedFile(path, stats);
+      const stats = await statFile(path);
+      return stats === null ? null : createStoredFile(path, stats);
     } catch (error) {
-      if (missing(error) || codeOf(error) === 'ENAMETOOLONG') return null;
+      if (isMissingFileError(error) || getErrorCode(error) === 'ENAMETOOLONG') return null;
       throw error;
     }
   }
 
-  admit(product: string): Promise<void> {
-    return refuseTaken(join(this.folder, nameOf(product)));
+  requireFolder(product: string): Promise<void> {
+    return requireProductFolder(join(this.folder, requireValidName(product)));
   }
 
   probe(keepFree: number): Promise<void> {
     return this.#writing(async () => {
       await this.#incoming.probe(keepFree);
       // A product folder created by another user's command would reject its next release.
-      for (const product of await productsIn(this.folder))
+      for (const product of await listProducts(this.folder))
         await access(join(this.folder, product), constants.W_OK | constants.X_OK);
     });
   }

@@ -2,47 +2,47 @@
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
-import { codeOf } from './durable.js';
-import { isName } from './paths.js';
+import { getErrorCode } from './durable.js';
+import { isValidName } from './paths.js';
 
-const PIECE = 256 * 1024;
-const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(PIECE);
+const READ_CHUNK_BYTES = 256 * 1024;
+const allocateChunk = (): Uint8Array => Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
 
 /** Every put creates a file with its own inode and change time, which a restart does not change. */
-export const tagOf = ({ size, mtimeNs, ino }: BigIntStats): string =>
+export const computeTag = ({ size, mtimeNs, ino }: BigIntStats): string =>
   [size, mtimeNs, ino].map((part) => part.toString(36)).join('-');
 
-export async function look(path: string): Promise<BigIntStats | null> {
+export async function statFile(path: string): Promise<BigIntStats | null> {
   try {
     const stats = await lstat(path, { bigint: true });
     return stats.isFile() ? stats : null;
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error))) return null;
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(getErrorCode(error))) return null;
     throw error;
   }
 }
 
-export function storedFile(path: string, stats: BigIntStats): StoredFile {
-  const tag = tagOf(stats);
+export function createStoredFile(path: string, stats: BigIntStats): StoredFile {
+  const tag = computeTag(stats);
   return {
     size: Number(stats.size),
     modifiedAt: stats.mtime,
     tag,
-    read: (start, end, room = newRoom) => read(path, tag, { start, end }, room),
+    read: (start, end, room = allocateChunk) => readFileRange(path, tag, { start, end }, room),
   };
 }
 
-async function* read(
+async function* readFileRange(
   path: string,
   tag: string,
   { start, end }: { start: number; end: number },
   room: () => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
-    throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error)) ? new FileReplaced('the file has gone') : error;
+    throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(getErrorCode(error)) ? new FileReplaced('the file has gone') : error;
   });
   try {
-    if (tagOf(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
+    if (computeTag(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
     for (let at = start; at < end;) {
       const buffer = room();
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
@@ -55,18 +55,18 @@ async function* read(
   }
 }
 
-export const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+export const isMissingFileError = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(getErrorCode(error));
 
-export async function textOf(path: string): Promise<string | null> {
+export async function readTextFile(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (missing(error)) return null;
+    if (isMissingFileError(error)) return null;
     throw error;
   }
 }
 
-export async function beginningOf(path: string, bytes: number): Promise<string> {
+export async function readFileStart(path: string, bytes: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
@@ -76,15 +76,15 @@ export async function beginningOf(path: string, bytes: number): Promise<string> 
   }
 }
 
-export async function folders(path: string): Promise<string[]> {
+export async function listFolders(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
     return entries
-      .filter((entry) => entry.isDirectory() && isName(entry.name))
+      .filter((entry) => entry.isDirectory() && isValidName(entry.name))
       .map(({ name }) => name)
       .toSorted();
   } catch (error) {
-    if (missing(error)) return [];
+    if (isMissingFileError(error)) return [];
     throw error;
   }
 }

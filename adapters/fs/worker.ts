@@ -7,11 +7,11 @@ import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
-import { contentsOf, type PackageRules } from './contents.js';
+import { readPackageContents, type PackageRules } from './contents.js';
 
-export type Job = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
+export type PackageJob = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
 
-export type Told =
+export type PackageJobMessage =
   | { wants: 'a piece' }
   | { files: readonly PackagedFile[] }
   | { read: Omit<PackageContents, 'files'> }
@@ -19,53 +19,53 @@ export type Told =
   | { rejected: { entry: string; why: string } }
   | { failed: { message: string; code: string } };
 
-const PIECE = 1024 * 1024;
-const PORTION = 500;
+const READ_CHUNK_BYTES = 1024 * 1024;
+const BATCH_FILES = 500;
 
 const port = parentPort;
 if (!port) throw new Error('this module is a worker thread');
-const tell = (told: Told): void => port.postMessage(told);
-const answer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
+const postToParent = (told: PackageJobMessage): void => port.postMessage(told);
+const waitForAnswer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
 
-async function* handedOn(): AsyncGenerator<Uint8Array> {
+async function* receiveBytes(): AsyncGenerator<Uint8Array> {
   for (;;) {
-    tell({ wants: 'a piece' });
-    const piece = (await answer()) as Uint8Array | null;
+    postToParent({ wants: 'a piece' });
+    const piece = (await waitForAnswer()) as Uint8Array | null;
     if (piece === null) return;
     yield piece;
   }
 }
 
-const bytesOf = ({ path }: Job): AsyncIterable<Uint8Array> =>
-  path === null ? handedOn() : createReadStream(path, { highWaterMark: PIECE });
+const openBytes = ({ path }: PackageJob): AsyncIterable<Uint8Array> =>
+  path === null ? receiveBytes() : createReadStream(path, { highWaterMark: READ_CHUNK_BYTES });
 
-async function inspect(job: Job & { kind: 'inspect' }): Promise<void> {
-  const { files, ...read } = await contentsOf(bytesOf(job), job);
-  for (let at = 0; at < files.length; at += PORTION) {
-    tell({ files: files.slice(at, at + PORTION) });
-    await answer();
+async function inspectPackage(job: PackageJob & { kind: 'inspect' }): Promise<void> {
+  const { files, ...read } = await readPackageContents(openBytes(job), job);
+  for (let at = 0; at < files.length; at += BATCH_FILES) {
+    postToParent({ files: files.slice(at, at + BATCH_FILES) });
+    await waitForAnswer();
   }
-  tell({ read });
+  postToParent({ read });
 }
 
-async function hash(job: Job): Promise<void> {
+async function hashPackage(job: PackageJob): Promise<void> {
   const sum = createHash('sha256');
   let size = 0;
-  for await (const piece of bytesOf(job)) {
+  for await (const piece of openBytes(job)) {
     sum.update(piece);
     size += piece.length;
   }
-  tell({ hashed: { sha256: sum.digest('hex'), size } });
+  postToParent({ hashed: { sha256: sum.digest('hex'), size } });
 }
 
-async function work(job: Job): Promise<void> {
+async function runJob(job: PackageJob): Promise<void> {
   try {
-    await (job.kind === 'inspect' ? inspect(job) : hash(job));
+    await (job.kind === 'inspect' ? inspectPackage(job) : hashPackage(job));
   } catch (error) {
-    if (error instanceof UnsafePackage) tell({ rejected: { entry: error.entry, why: error.why } });
-    else tell({ failed: { message: String(error), code: (error as NodeJS.ErrnoException).code ?? '' } });
+    if (error instanceof UnsafePackage) postToParent({ rejected: { entry: error.entry, why: error.why } });
+    else postToParent({ failed: { message: String(error), code: (error as NodeJS.ErrnoException).code ?? '' } });
   }
   port?.close();
 }
 
-void work(workerData as Job);
+void runJob(workerData as PackageJob);

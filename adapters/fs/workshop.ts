@@ -13,58 +13,58 @@ import {
   type PackageReader,
 } from '../../ports/release-store.js';
 import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
-import { contentsOf, type PackageRules } from './contents.js';
-import type { Job, Told } from './worker.js';
+import { readPackageContents, type PackageRules } from './contents.js';
+import type { PackageJob, PackageJobMessage } from './worker.js';
 
-const AT_ONCE = 2;
+const MAX_CONCURRENT_THREADS = 2;
 /** Packed size up to which a package is read without a thread. */
-export const SMALL_BYTES = 256 * 1024;
+export const MAX_SMALL_PACKAGE_BYTES = 256 * 1024;
 /** Limits of a small package; a thread reads packages beyond them and every rejected one. */
-const SMALL = { entries: 500, unpackedBytes: 4 * 1024 * 1024 };
+const SMALL_PACKAGE_LIMITS = { entries: 500, unpackedBytes: 4 * 1024 * 1024 };
 
-const hashed = (bytes: Uint8Array): { sha256: string; size: number } => ({
+const hashBytes = (bytes: Uint8Array): { sha256: string; size: number } => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
   size: bytes.length,
 });
 
-type Source = string | AsyncIterable<Uint8Array>;
+type PackageSource = string | AsyncIterable<Uint8Array>;
 
-export class Workshop implements PackageReader {
+export class ThreadPackageReader implements PackageReader {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** @throws PackageRejected */
-  async inspect(source: Source, rules: PackageRules): Promise<PackageContents> {
-    const taken = await takenFrom(source);
-    if (!Buffer.isBuffer(taken)) return this.#inspectThere(taken, rules);
+  async inspect(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
+    const taken = await readIfSmall(source);
+    if (!Buffer.isBuffer(taken)) return this.#inspectInThread(taken, rules);
     try {
-      return await contentsOf(only(taken), rules, SMALL);
+      return await readPackageContents(yieldOnce(taken), rules, SMALL_PACKAGE_LIMITS);
     } catch (error) {
       if (!(error instanceof UnsafePackage)) throw error;
-      return this.#inspectThere(typeof source === 'string' ? source : only(taken), rules);
+      return this.#inspectInThread(typeof source === 'string' ? source : yieldOnce(taken), rules);
     }
   }
 
-  async hash(source: Source): Promise<{ sha256: string; size: number }> {
-    const taken = await takenFrom(source);
-    if (Buffer.isBuffer(taken)) return hashed(taken);
-    const told = (await this.#run({ kind: 'hash', path: pathIn(taken) }, taken, [])) as Told & { hashed: object };
+  async hash(source: PackageSource): Promise<{ sha256: string; size: number }> {
+    const taken = await readIfSmall(source);
+    if (Buffer.isBuffer(taken)) return hashBytes(taken);
+    const told = (await this.#runWhenFree({ kind: 'hash', path: getPath(taken) }, taken, [])) as PackageJobMessage & { hashed: object };
     return told.hashed as { sha256: string; size: number };
   }
 
-  async #inspectThere(source: Source, rules: PackageRules): Promise<PackageContents> {
+  async #inspectInThread(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
     const files: PackagedFile[] = [];
-    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & {
+    const { read } = (await this.#runWhenFree({ kind: 'inspect', path: getPath(source), ...rules }, source, files)) as PackageJobMessage & {
       read: Omit<PackageContents, 'files'>;
     };
     return { files, ...read };
   }
 
-  async #run(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
-    if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async #runWhenFree(job: PackageJob, source: PackageSource, files: PackagedFile[]): Promise<PackageJobMessage> {
+    if (this.#running >= MAX_CONCURRENT_THREADS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      return await ask(job, source, files);
+      return await runInThread(job, source, files);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
@@ -73,26 +73,26 @@ export class Workshop implements PackageReader {
   }
 }
 
-async function takenFrom(source: Source): Promise<Buffer | Source> {
-  if (typeof source === 'string') return (await stat(source)).size <= SMALL_BYTES ? readFile(source) : source;
+async function readIfSmall(source: PackageSource): Promise<Buffer | PackageSource> {
+  if (typeof source === 'string') return (await stat(source)).size <= MAX_SMALL_PACKAGE_BYTES ? readFile(source) : source;
   const pieces = source[Symbol.asyncIterator]();
   const begun: Uint8Array[] = [];
-  for (let held = 0; held <= SMALL_BYTES;) {
+  for (let held = 0; held <= MAX_SMALL_PACKAGE_BYTES;) {
     const { done, value } = await pieces.next();
     if (done === true) return Buffer.concat(begun);
     begun.push(value);
     held += value.length;
   }
-  return resumed(begun, pieces);
+  return resumeIteration(begun, pieces);
 }
 
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-const pathIn = (source: Source): string | null => (typeof source === 'string' ? source : null);
+const getPath = (source: PackageSource): string | null => (typeof source === 'string' ? source : null);
 
-async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* resumeIteration(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* begun;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
@@ -105,16 +105,16 @@ async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8A
  * Runs one job in a separate thread.
  * @param files receives the files of a package
  */
-async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
+async function runInThread(job: PackageJob, source: PackageSource, files: PackagedFile[]): Promise<PackageJobMessage> {
   const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
   try {
     return await new Promise((resolve, reject) => {
-      worker.on('message', (told: Told) => {
+      worker.on('message', (told: PackageJobMessage) => {
         if ('files' in told) {
           files.push(...told.files);
           worker.postMessage('go on', []);
-        } else if ('wants' in told) handOn(worker, pieces).catch(reject);
+        } else if ('wants' in told) sendNextPiece(worker, pieces).catch(reject);
         else if ('rejected' in told) reject(new PackageRejected(told.rejected.entry, told.rejected.why));
         else if ('failed' in told) reject(Object.assign(new Error(told.failed.message), { code: told.failed.code }));
         else resolve(told);
@@ -129,7 +129,7 @@ async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Tol
   }
 }
 
-async function handOn(worker: Worker, pieces: AsyncIterator<Uint8Array> | null): Promise<void> {
+async function sendNextPiece(worker: Worker, pieces: AsyncIterator<Uint8Array> | null): Promise<void> {
   const next = await pieces?.next();
   if (next === undefined || next.done === true) return worker.postMessage(null, []);
   const copy = new Uint8Array(next.value);

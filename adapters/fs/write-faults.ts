@@ -3,17 +3,17 @@
  * tries the disk again, so the store recovers without a restart.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
-import { codeOf } from './durable.js';
+import { getErrorCode } from './durable.js';
 
-export type Writing = <T>(work: () => Promise<T>) => Promise<T>;
+export type WriteRunner = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** @param tell called for each failed write; the caller limits repeated log lines */
-export function writingTo(folder: string, tell: (error: Error) => void = () => undefined): Writing {
+export function createWriteRunner(folder: string, tell: (error: Error) => void = () => undefined): WriteRunner {
   return async (work) => {
     try {
       return await work();
     } catch (error) {
-      const fault = writeFault(folder, error);
+      const fault = toWriteFault(folder, error);
       if (fault === null) throw error;
       tell(fault);
       throw fault;
@@ -21,10 +21,10 @@ export function writingTo(folder: string, tell: (error: Error) => void = () => u
   };
 }
 
-function writeFault(folder: string, error: unknown): Error | null {
+function toWriteFault(folder: string, error: unknown): Error | null {
   if (error instanceof DiskFull) return error;
   const path = (error as NodeJS.ErrnoException | null)?.path ?? folder;
-  switch (codeOf(error)) {
+  switch (getErrorCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new DiskFull(`the disk of ${folder} is full`, { cause: error });

@@ -1,6 +1,6 @@
 import type { HttpMethod } from '../../ports/http.js';
 
-export interface KnownPath {
+export interface RegisteredPath {
   path: string;
   /** Upper case; GET includes HEAD. */
   methods: ReadonlySet<HttpMethod>;
@@ -8,11 +8,11 @@ export interface KnownPath {
   cors: boolean;
 }
 
-const METHODS: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const HTTP_METHODS: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-export class KnownPaths {
-  readonly #paths = new Map<string, KnownPath & { methods: Set<HttpMethod> }>();
-  #wide: Map<number, { known: KnownPath; parts: string[] }[]> | null = null;
+export class PathRegistry {
+  readonly #paths = new Map<string, RegisteredPath & { methods: Set<HttpMethod> }>();
+  #wide: Map<number, { known: RegisteredPath; parts: string[] }[]> | null = null;
 
   add(path: string, methods: readonly HttpMethod[], { bare = false, cors = false } = {}): void {
     const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
@@ -22,7 +22,7 @@ export class KnownPaths {
     this.#paths.set(shape, { ...known, bare: known.bare || bare, cors: known.cors || cors });
   }
 
-  all(): readonly KnownPath[] {
+  list(): readonly RegisteredPath[] {
     return [...this.#paths.values()];
   }
 
@@ -30,16 +30,16 @@ export class KnownPaths {
    * Lists methods that the router would wrongly take from a wider path, because it matches the
    * method first: `/rules/{id}` would answer `GET /rules/preview`.
    */
-  borrowed({ path, methods }: KnownPath): HttpMethod[] {
+  listBorrowedMethods({ path, methods }: RegisteredPath): HttpMethod[] {
     const parts = path.split('/');
-    this.#wide ??= this.#widePaths();
+    this.#wide ??= this.#getWildcardPaths();
     const alike = this.#wide.get(parts.length) ?? [];
-    const wider = alike.filter(({ known, parts: wide }) => known.path !== path && covers(wide, parts));
-    return METHODS.filter((method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)));
+    const wider = alike.filter(({ known, parts: wide }) => known.path !== path && isCovering(wide, parts));
+    return HTTP_METHODS.filter((method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)));
   }
 
-  #widePaths(): Map<number, { known: KnownPath; parts: string[] }[]> {
-    const wide = new Map<number, { known: KnownPath; parts: string[] }[]>();
+  #getWildcardPaths(): Map<number, { known: RegisteredPath; parts: string[] }[]> {
+    const wide = new Map<number, { known: RegisteredPath; parts: string[] }[]>();
     for (const known of this.#paths.values()) {
       const parts = known.path.split('/');
       if (!parts.some(isParameter)) continue;
@@ -49,8 +49,8 @@ export class KnownPaths {
   }
 }
 
-export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>): string {
-  const allowed = METHODS.filter((method) => methods.has(method)).flatMap((method) =>
+export function formatAllow({ methods, cors }: Pick<RegisteredPath, 'methods' | 'cors'>): string {
+  const allowed = HTTP_METHODS.filter((method) => methods.has(method)).flatMap((method) =>
     method === 'GET' ? ['GET', 'HEAD'] : [method],
   );
   return [...allowed, ...(cors ? ['OPTIONS'] : [])].join(', ');
@@ -58,6 +58,6 @@ export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>):
 
 const isParameter = (part: string): boolean => /^\{[^*?}]+\}$/.test(part);
 
-function covers(wide: readonly string[], parts: readonly string[]): boolean {
+function isCovering(wide: readonly string[], parts: readonly string[]): boolean {
   return wide.every((part, i) => part === parts[i] || isParameter(part));
 }

@@ -4,7 +4,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { RequestLog } from './transport/open-requests.js';
-import type { LeastRate } from './body/paced-body.js';
+import type { MinimumRate } from './body/paced-body.js';
 
 export interface HapiServerOptions {
   host: string;
@@ -55,7 +55,7 @@ export interface HapiServerOptions {
   /** A download or long response is cut after this time without progress. Default 60,000. */
   stallMs?: number;
   /** Minimum upload rate while the service waits for the sender. Default 160 KiB in every 20 s. */
-  uploadRate?: LeastRate;
+  uploadRate?: MinimumRate;
   /** A slower panel or navigation badge is omitted. Default 2,000. */
   panelTimeoutMs?: number;
 }

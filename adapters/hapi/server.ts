@@ -10,58 +10,58 @@ import type { HttpServer } from '../../ports/http-server.js';
 import { CODES } from '../../kernel/errors.js';
 import type { ErrorCodes, MountedPage, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
-import { addressReader } from './wire/address.js';
+import { createAddressResolver } from './wire/address.js';
 import { ApiRoute } from './routes/api-route.js';
-import { Assets, ASSETS } from './pages/assets.js';
+import { StaticAssets, ASSETS_PATH } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
-import { DeclaredCodes } from './wire/declared-codes.js';
-import { Fallback } from './fallback.js';
-import { Front } from './front.js';
-import { textOf } from './wire/failure.js';
-import { requestId, standardHeaders } from './wire/headers.js';
+import { ErrorCodeTable } from './wire/declared-codes.js';
+import { FallbackHandlers } from './fallback.js';
+import { PreRouter } from './front.js';
+import { getErrorText } from './wire/failure.js';
+import { resolveRequestId, buildStandardHeaders } from './wire/headers.js';
 import { closeBehindProxy } from './transport/closing.js';
-import { COMPRESSED_FROM, Sending } from './transport/send.js';
-import { StreamPlaces } from './limits/stream-places.js';
+import { MIN_COMPRESSED_BYTES, ResponseSender } from './transport/send.js';
+import { StreamSlots } from './limits/stream-places.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
-import { KnownPaths } from './known-paths.js';
-import { Handlers } from './routes/handlers.js';
-import { makeListener, ownListener } from './transport/listener.js';
+import { PathRegistry } from './known-paths.js';
+import { RequestRouter } from './routes/handlers.js';
+import { createListener, installListeners } from './transport/listener.js';
 import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';
-import { PieceBuffers } from './streams/piece-buffers.js';
+import { BufferPool } from './streams/piece-buffers.js';
 import { FairSlots } from './limits/fair-slots.js';
 import { RequestsInFlight } from './limits/in-flight.js';
-import { ViewJudge } from './pages/judge-views.js';
+import { ViewValidator } from './pages/judge-views.js';
 import { Navigation } from './pages/navigation.js';
-import { describeRoutes } from './openapi/openapi.js';
+import { buildOpenApiDocument } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
-import { OwnHostPaths } from './pages/own-host-paths.js';
-import { ownPages } from './pages/own-pages.js';
-import { Panels } from './pages/panels.js';
+import { CustomHostPaths } from './pages/own-host-paths.js';
+import { createBuiltInPages } from './pages/own-pages.js';
+import { DashboardPanels } from './pages/panels.js';
 import { SharedPageRoute } from './pages/shared-page-route.js';
-import { SharedPages } from './pages/shared-pages.js';
-import { owners, viewFolders } from './pages/view-folders.js';
+import { SharedPageCache } from './pages/shared-pages.js';
+import { listViewFolders, createFolderResolver } from './pages/view-folders.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { RequestMetrics } from './transport/request-metrics.js';
-import { ToolTable } from './routes/tools.js';
-import { Views } from './pages/views.js';
-import { WrittenTexts } from './validation/written-texts.js';
+import { RouteToolRegistry } from './routes/tools.js';
+import { ViewRenderer } from './pages/views.js';
+import { TokenLeakGuard } from './validation/written-texts.js';
 
-const MIB = 1024 * 1024;
-const STALL_MS = 60_000;
+const MIB_BYTES = 1024 * 1024;
+const STALL_TIMEOUT_MS = 60_000;
 /** Concurrent reads with a credential; others wait, alternating by address. */
-const READ_AT_ONCE = 32;
-const OPEN_PAGES_AT_ONCE = 4;
+const MAX_CONCURRENT_READS = 32;
+const MAX_CONCURRENT_OPEN_PAGES = 4;
 /** An address gets the unsent budget divided by this. */
-const UNSENT_SHARE = 4;
+const UNSENT_SHARE_DIVISOR = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
 
 /** The service reads bodies and parses cookies itself. */
-const COOKIES = { parse: false, failAction: 'ignore' } as const;
-const UNREAD = {
-  state: COOKIES,
+const COOKIE_OPTIONS = { parse: false, failAction: 'ignore' } as const;
+const UNPARSED_OPTIONS = {
+  state: COOKIE_OPTIONS,
   payload: {
     parse: false,
     output: 'stream',
@@ -71,28 +71,28 @@ const UNREAD = {
   },
 } as const;
 
-const EVERY_PATH = '/{path*}';
+const CATCH_ALL_PATH = '/{path*}';
 
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: RequestsInFlight;
   #closing = false;
   readonly #eventStreams: EventStreams;
-  readonly #paths = new KnownPaths();
-  readonly #handlers = new Handlers();
+  readonly #paths = new PathRegistry();
+  readonly #handlers = new RequestRouter();
   readonly #requests: OpenRequests;
-  #front: Front | null = null;
+  #preRouter: PreRouter | null = null;
   #routes: readonly MountedRoute[] = [];
   #codes: ErrorCodes | null = null;
-  #tools: ToolTable | null = null;
+  #tools: RouteToolRegistry | null = null;
   #openapi: Promise<object> | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
-    const listener = makeListener();
+    const listener = createListener();
     this.#requests = new OpenRequests(options.requestLog ?? null);
     this.#inFlight = new RequestsInFlight(options.maxInFlight ?? 1_000);
     this.#eventStreams = new EventStreams({
-      stallMs: options.stallMs ?? STALL_MS,
+      stallMs: options.stallMs ?? STALL_TIMEOUT_MS,
       mostPerListener: options.maxEventStreams ?? 10,
     });
     this.#server = Hapi.server({
@@ -101,26 +101,26 @@ export class HapiServer implements HttpServer {
       port: options.port,
       // hapi would print errors to the console.
       debug: false,
-      compression: { minBytes: COMPRESSED_FROM },
+      compression: { minBytes: MIN_COMPRESSED_BYTES },
       routes: { response: { emptyStatusCode: 200 } },
     });
     const { ids } = options;
-    ownListener(listener, ids, this.#requests, (...asked) => this.#front?.answer(...asked) ?? false);
+    installListeners(listener, ids, this.#requests, (...asked) => this.#preRouter?.tryHandle(...asked) ?? false);
   }
 
-  faults(
+  findFaults(
     { pages, panels }: Pick<Parameters<HttpServer['mount']>[0], 'pages' | 'panels'>,
     plugins: ReadonlySet<string>,
-  ): ReturnType<HttpServer['faults']> {
+  ): ReturnType<HttpServer['findFaults']> {
     const { webDir, helpers } = this.options;
-    const judge = new ViewJudge(webDir, Object.keys(helpers), pages);
+    const judge = new ViewValidator(webDir, Object.keys(helpers), pages);
     return [...plugins].flatMap((plugin) => {
       const own = pages.filter((page) => page.plugin === plugin);
       const words = new Set(own.map(({ spec }) => spec.path.split('/')[1] ?? ''));
       const folders = new Set([...own, ...panels.filter((panel) => panel.plugin === plugin)].map(({ views }) => views));
       const found = [
-        ...own.flatMap((page) => judge.page(page)),
-        ...[...folders].flatMap((folder) => judge.folder(folder, words, plugin)),
+        ...own.flatMap((page) => judge.validatePage(page)),
+        ...[...folders].flatMap((folder) => judge.validateFolder(folder, words, plugin)),
       ];
       return found.map((fault) => ({ plugin, fault }));
     });
@@ -129,8 +129,8 @@ export class HapiServer implements HttpServer {
   async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
     this.#routes = parts.routes;
     this.#codes = parts.codes ?? null;
-    const assets = new Assets(this.options.webDir, new Map(owners(parts)));
-    const shared = await this.#shared(parts, assets);
+    const assets = new StaticAssets(this.options.webDir, new Map(listViewFolders(parts)));
+    const shared = await this.#createPageServices(parts, assets);
     const each = <T extends { plugin: string }>(all: readonly T[], mount: (one: T) => void): void => {
       for (const one of all) {
         try {
@@ -146,56 +146,56 @@ export class HapiServer implements HttpServer {
       if (route.spec.onOwnHosts === true) shared.ownHostPaths.add(route.plugin, route.spec.path);
     });
     each(parts.pages, (page) => this.#mountPage(page, shared));
-    for (const own of ownPages(shared)) {
+    for (const own of createBuiltInPages(shared)) {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
     }
-    for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
-    this.#mountFallback(new Fallback(shared, parts.unavailable?.()), shared);
-    this.#front = new Front(parts.hosts ?? [], shared, this.options.base_url);
+    for (const path of await assets.mount(this.#server)) this.#paths.add(path, ['GET']);
+    this.#mountFallback(new FallbackHandlers(shared, parts.unavailable?.()), shared);
+    this.#preRouter = new PreRouter(parts.hosts ?? [], shared, this.options.base_url);
   }
 
-  async #shared(parts: Parameters<HttpServer['mount']>[0], assets: Assets): Promise<PageServices> {
+  async #createPageServices(parts: Parameters<HttpServer['mount']>[0], assets: StaticAssets): Promise<PageServices> {
     const { options } = this;
     const { log, clock, ids, debug, limits } = options;
-    const helpers = { asset: assets.address, ...options.helpers };
-    const views = await Views.on(this.#server, { webDir: options.webDir, helpers, debug });
-    for (const [plugin, folder] of owners(parts)) await views.add(folder, plugin);
+    const helpers = { asset: assets.getUrl, ...options.helpers };
+    const views = await ViewRenderer.create(this.#server, { webDir: options.webDir, helpers, debug });
+    for (const [plugin, folder] of listViewFolders(parts)) await views.addFolder(folder, plugin);
     const wait = options.panelTimeoutMs ?? 2_000;
     const mostBytes =
-      options.maxBodyBytesInFlight ?? Math.max(128 * MIB, 8 * (limits.json_bytes + limits.inflated_bytes));
-    const streams = new StreamPlaces(options.maxStreams ?? 1_000);
+      options.maxBodyBytesInFlight ?? Math.max(128 * MIB_BYTES, 8 * (limits.json_bytes + limits.inflated_bytes));
+    const streams = new StreamSlots(options.maxStreams ?? 1_000);
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
-    const unsent = options.maxUnsentBytes ?? 128 * MIB;
-    const budget = new UnsentBudget(unsent, unsent / UNSENT_SHARE);
-    options.metrics.gauge('aos_http_unsent_bytes', 'Long answers that wait for their readers', () => budget.held);
-    options.metrics.gauge('aos_http_answers_cut', 'Long answers that gave way to others', () => budget.cut);
-    const addressOf = addressReader(options.trusted_proxies, options.unlistedProxy);
+    const unsent = options.maxUnsentBytes ?? 128 * MIB_BYTES;
+    const budget = new UnsentBudget(unsent, unsent / UNSENT_SHARE_DIVISOR);
+    options.metrics.gauge('aos_http_unsent_bytes', 'Long answers that wait for their readers', () => budget.heldBytes);
+    options.metrics.gauge('aos_http_answers_cut', 'Long answers that gave way to others', () => budget.evictedCount);
+    const addressOf = createAddressResolver(options.trusted_proxies, options.unlistedProxy);
     return {
       authenticator: parts.authenticator,
-      codes: new DeclaredCodes(this.#codes),
+      codes: new ErrorCodeTable(this.#codes),
       space: parts.space ?? null,
       limits: new RateLimits(limits, clock, options.sharers),
-      texts: new WrittenTexts(parts.liveTokens ?? null),
+      texts: new TokenLeakGuard(parts.liveTokens ?? null),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
-      turns: new FairSlots(READ_AT_ONCE),
-      pageTurns: new FairSlots(OPEN_PAGES_AT_ONCE, true),
+      turns: new FairSlots(MAX_CONCURRENT_READS),
+      pageTurns: new FairSlots(MAX_CONCURRENT_OPEN_PAGES, true),
       streams: {
         places: streams,
         events: this.#eventStreams,
-        buffers: new PieceBuffers(),
-        stallMs: options.stallMs ?? STALL_MS,
+        buffers: new BufferPool(),
+        stallMs: options.stallMs ?? STALL_TIMEOUT_MS,
         uploadRate: options.uploadRate ?? UPLOAD_RATE,
       },
       requests: this.#requests,
-      sending: new Sending({
+      sending: new ResponseSender({
         requests: this.#requests,
         stopping: () => this.#closing,
         budget,
-        stallMs: options.stallMs ?? STALL_MS,
+        stallMs: options.stallMs ?? STALL_TIMEOUT_MS,
         addressOf,
-        failed: (err) => log.error({ err }, `an answer could not be sent: ${textOf(err)}`),
+        failed: (err) => log.error({ err }, `an answer could not be sent: ${getErrorText(err)}`),
       }),
       addressOf,
       timings: new RequestMetrics(options.metrics),
@@ -206,16 +206,16 @@ export class HapiServer implements HttpServer {
       views,
       assets,
       secure: options.base_url.startsWith('https:'),
-      headers: standardHeaders(options.base_url),
+      headers: buildStandardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, clock, wait),
       servesPage: this.#handlers.servesPage,
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
-      sharedPages: new SharedPages(() => clock.monotonic()),
-      ownHostPaths: new OwnHostPaths(),
-      panels: new Panels(parts.panels, views, log, wait),
+      sharedPages: new SharedPageCache(() => clock.monotonic()),
+      ownHostPaths: new CustomHostPaths(),
+      panels: new DashboardPanels(parts.panels, views, log, wait),
       forms: parts.forms ?? null,
       projects: parts.projects ?? null,
-      viewsOf: viewFolders(options.webDir, parts),
+      viewsOf: createFolderResolver(options.webDir, parts),
       version: options.version,
       timezone: options.timezone,
     };
@@ -237,28 +237,28 @@ export class HapiServer implements HttpServer {
     this.#paths.add(path, [method]);
   }
 
-  #mountFallback(fallback: Fallback, shared: PageServices): void {
-    for (const known of this.#paths.all()) {
+  #mountFallback(fallback: FallbackHandlers, shared: PageServices): void {
+    for (const known of this.#paths.list()) {
       const { path, cors } = known;
-      const refuse = fallback.wrongMethod(known);
-      for (const method of ['*', ...this.#paths.borrowed(known)] as const) this.#handlers.add(method, path, refuse);
-      if (cors) this.#handlers.add('OPTIONS', path, fallback.options(known));
+      const refuse = fallback.createWrongMethodHandler(known);
+      for (const method of ['*', ...this.#paths.listBorrowedMethods(known)] as const) this.#handlers.add(method, path, refuse);
+      if (cors) this.#handlers.add('OPTIONS', path, fallback.createOptionsHandler(known));
     }
-    this.#handlers.add('*', EVERY_PATH, fallback.unknown);
+    this.#handlers.add('*', CATCH_ALL_PATH, fallback.handleUnknownPath);
     const { handler } = this.#handlers;
     // hapi takes no payload options for GET.
-    this.#server.route({ method: 'GET', path: EVERY_PATH, handler, options: { state: COOKIES } });
-    this.#server.route({ method: '*', path: EVERY_PATH, handler, options: UNREAD });
+    this.#server.route({ method: 'GET', path: CATCH_ALL_PATH, handler, options: { state: COOKIE_OPTIONS } });
+    this.#server.route({ method: '*', path: CATCH_ALL_PATH, handler, options: UNPARSED_OPTIONS });
     this.#server.ext('onPreResponse', (request: Request, h: ResponseToolkit) => {
       const { response } = request;
-      if (isBoom(response)) return fallback.boom(request, h, response);
-      if (request.path.startsWith(ASSETS)) {
+      if (isBoom(response)) return fallback.handleBoom(request, h, response);
+      if (request.path.startsWith(ASSETS_PATH)) {
         const { req, res } = request.raw;
-        const id = requestId(req.headers['x-request-id'], shared.ids);
-        this.#requests.known(req, { id, route: `${ASSETS}{path*}`, who: () => 'nobody' });
+        const id = resolveRequestId(req.headers['x-request-id'], shared.ids);
+        this.#requests.setDetails(req, { id, route: `${ASSETS_PATH}{path*}`, who: () => 'nobody' });
         if (req instanceof IncomingMessage) res.setTimeout(shared.streams.stallMs, () => res.destroy());
         Object.assign(response.headers, shared.headers.asset, {
-          'cache-control': shared.assets.caching(request.path, (request.query as Record<string, unknown>)['v']),
+          'cache-control': shared.assets.getCacheControl(request.path, (request.query as Record<string, unknown>)['v']),
           'x-request-id': id,
         });
       }
@@ -285,17 +285,17 @@ export class HapiServer implements HttpServer {
     this.#inFlight.stop();
     this.#eventStreams.close();
     // Drained before hapi stops, because hapi closes connections with requests it has not seen.
-    await this.#requests.drained(left());
+    await this.#requests.drain(left());
     await this.#server.stop({ timeout: left() });
   }
 
-  openapi(): Promise<object> {
+  getOpenApi(): Promise<object> {
     const { version, base_url } = this.options;
-    return (this.#openapi ??= describeRoutes(this.#routes, { version, base_url, codes: this.#codes ?? CODES }));
+    return (this.#openapi ??= buildOpenApiDocument(this.#routes, { version, base_url, codes: this.#codes ?? CODES }));
   }
 
-  tools(): RouteTools {
-    return (this.#tools ??= new ToolTable(this.#routes, (request) => this.#server.inject(request)));
+  getTools(): RouteTools {
+    return (this.#tools ??= new RouteToolRegistry(this.#routes, (request) => this.#server.inject(request)));
   }
 
   inject(request: Hapi.ServerInjectOptions | string): Promise<Hapi.ServerInjectResponse> {

@@ -9,23 +9,23 @@ import {
   checkPath,
   compareDocs,
   stringifyJson,
-  matches,
+  matchesFilter,
   toPlainUpdate,
   buildSeed,
   splitBytes,
   toTotalSort,
   getUniqueValue,
   getPathValue,
-  withBytes,
+  attachBytes,
 } from '../../ports/document.js';
 import {
   StoreConflict,
   type ChangeOptions,
-  type Changed,
+  type ChangeResult,
   type Collection,
   type Doc,
   type Filter,
-  type Find,
+  type FindQuery,
   type IndexSpec,
   type Page,
   type Scalar,
@@ -36,7 +36,7 @@ import {
   type WriteResult,
 } from '../../ports/store.js';
 
-function clone<V>(value: V): V {
+function cloneJson<V>(value: V): V {
   return JSON.parse(stringifyJson(value)) as V;
 }
 
@@ -68,34 +68,34 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   async get(id: string): Promise<T | null> {
     const doc = this.#docs.get(id);
-    return doc === undefined ? null : this.#whole(doc);
+    return doc === undefined ? null : this.#withBytes(doc);
   }
 
-  async find(query: Find = {}): Promise<Page<T>> {
+  async find(query: FindQuery = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = resolvePageLimit(query.limit);
-    const filters = [clone(query.filter ?? {})];
+    const filters = [cloneJson(query.filter ?? {})];
     if (typeof query.after === 'string') filters.push({ or: toAfterFilters(sort, decodeCursor(sort, query.after)) });
-    const found = this.#matching(filters, sort).slice(0, limit + 1);
+    const found = this.#findMatching(filters, sort).slice(0, limit + 1);
     return toPage(
       sort,
-      found.map((doc) => this.#whole(doc)),
+      found.map((doc) => this.#withBytes(doc)),
       limit,
     );
   }
 
-  #whole(doc: T): T {
-    return withBytes(clone(doc), this.#bytesField, this.#bytes.get(doc.id)?.slice());
+  #withBytes(doc: T): T {
+    return attachBytes(cloneJson(doc), this.#bytesField, this.#bytes.get(doc.id)?.slice());
   }
 
   async count(filter: Filter = {}): Promise<number> {
-    return this.#matching([clone(filter)]).length;
+    return this.#findMatching([cloneJson(filter)]).length;
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
     checkPath(path);
     const groups = new Map<Scalar, number>();
-    for (const doc of this.#matching([clone(filter)])) {
+    for (const doc of this.#findMatching([cloneJson(filter)])) {
       const key = getPathValue(doc, path) as Scalar;
       groups.set(key, (groups.get(key) ?? 0) + 1);
     }
@@ -108,7 +108,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   #write(given: T, write: (plain: T) => unknown): T {
     const { doc, bytes } = splitBytes(given, this.#bytesField);
-    const plain = clone(doc);
+    const plain = cloneJson(doc);
     write(plain);
     this.#setBytes(plain.id, bytes);
     return plain;
@@ -119,19 +119,19 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     else this.#bytes.set(id, bytes.slice());
   }
 
-  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
+  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<ChangeResult<T> | null> {
     const changed = this.#change(filter, update, options);
-    return changed && { doc: clone(changed.doc), created: changed.created };
+    return changed && { doc: cloneJson(changed.doc), created: changed.created };
   }
 
   async changeMany(filter: Filter, update: Update, limit = Infinity): Promise<number> {
-    const found = this.#matching([clone(filter)]).slice(0, limit);
+    const found = this.#findMatching([cloneJson(filter)]).slice(0, limit);
     for (const doc of found) this.#replace(doc, update);
     return found.length;
   }
 
   async remove(filter: Filter, limit = Infinity): Promise<number> {
-    const found = this.#matching([clone(filter)]).slice(0, limit);
+    const found = this.#findMatching([cloneJson(filter)]).slice(0, limit);
     for (const doc of found) {
       this.#docs.delete(doc.id);
       this.#bytes.delete(doc.id);
@@ -146,7 +146,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
       try {
         if ('insert' in op) this.#write(op.insert, (plain) => this.#insert(plain));
         if ('put' in op) this.#write(op.put, (plain) => this.#put(plain));
-        results.push({ n: await this.#written(op) });
+        results.push({ n: await this.#runOperation(op) });
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
         results.push({ conflict: error.index });
@@ -172,11 +172,11 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
       return { changed: null, undo: () => this.#restore(doc, before, bytes) };
     }
     const { change, update, sort, upsert = false } = write;
-    const [before = null] = this.#matching([clone(change)], sort);
+    const [before = null] = this.#findMatching([cloneJson(change)], sort);
     const changed = this.#change(change, update, sort === undefined ? { upsert } : { sort, upsert });
     if (changed === null) return null;
     const bytes = this.#bytes.get(changed.doc.id);
-    return { changed: clone(changed.doc), undo: () => this.#restore(changed.doc, before, bytes) };
+    return { changed: cloneJson(changed.doc), undo: () => this.#restore(changed.doc, before, bytes) };
   }
 
   #restore(now: T, before: T | null, bytes?: Uint8Array): void {
@@ -186,37 +186,37 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     this.#setBytes(now.id, bytes);
   }
 
-  async #written(op: WriteOp<T>): Promise<number> {
+  async #runOperation(op: WriteOp<T>): Promise<number> {
     if ('insert' in op || 'put' in op) return 1;
     if ('remove' in op) return this.remove(op.remove);
     return this.#change(op.change, op.update, { upsert: op.upsert ?? false }) ? 1 : 0;
   }
 
   /** Sorted by id, or in the order of `sort`. */
-  #matching(filters: readonly Filter[], sort: Sort = []): T[] {
-    const found = this.#candidates(filters).filter((doc) => filters.every((filter) => matches(doc, filter)));
+  #findMatching(filters: readonly Filter[], sort: Sort = []): T[] {
+    const found = this.#findCandidates(filters).filter((doc) => filters.every((filter) => matchesFilter(doc, filter)));
     return found.sort(compareDocs(toTotalSort(sort)));
   }
 
-  #candidates(filters: readonly Filter[]): T[] {
+  #findCandidates(filters: readonly Filter[]): T[] {
     const id = filters.map((filter) => filter['id']).find((value) => typeof value === 'string');
     if (typeof id !== 'string') return [...this.#docs.values()];
     const doc = this.#docs.get(id);
     return doc === undefined ? [] : [doc];
   }
 
-  #change(filter: Filter, update: Update, { sort, upsert }: ChangeOptions): Changed<T> | null {
-    const plain = clone(filter);
-    const [found] = this.#matching([plain], sort);
+  #change(filter: Filter, update: Update, { sort, upsert }: ChangeOptions): ChangeResult<T> | null {
+    const plain = cloneJson(filter);
+    const [found] = this.#findMatching([plain], sort);
     if (found) return { doc: this.#replace(found, update), created: false };
     if (!upsert) return null;
-    return { doc: this.#insert(applyUpdate(buildSeed(plain) as T, clone(toPlainUpdate(update)), true)), created: true };
+    return { doc: this.#insert(applyUpdate(buildSeed(plain) as T, cloneJson(toPlainUpdate(update)), true)), created: true };
   }
 
   #insert(doc: T): T {
     if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
     if (this.#docs.has(doc.id)) throw new StoreConflict('id');
-    this.#index(null, doc);
+    this.#updateIndexes(null, doc);
     this.#docs.set(doc.id, doc);
     return doc;
   }
@@ -224,18 +224,18 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   #put(doc: T): void {
     const old = this.#docs.get(doc.id);
     if (old === undefined) return void this.#insert(doc);
-    this.#index(old, doc);
+    this.#updateIndexes(old, doc);
     this.#docs.set(doc.id, doc);
   }
 
   #replace(old: T, update: Update): T {
-    const doc = applyUpdate(clone(old), clone(toPlainUpdate(update)));
-    this.#index(old, doc);
+    const doc = applyUpdate(cloneJson(old), cloneJson(toPlainUpdate(update)));
+    this.#updateIndexes(old, doc);
     this.#docs.set(doc.id, doc);
     return doc;
   }
 
-  #index(old: T | null, doc: T): void {
+  #updateIndexes(old: T | null, doc: T): void {
     for (const [field, ids] of this.#unique) {
       const value = getUniqueValue(doc, field);
       const holder = ids.get(value);

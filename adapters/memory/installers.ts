@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Encoding, InstallerManifest, Installers } from '../../ports/installers.js';
+import type { InstallerEncoding, InstallerManifest, Installers } from '../../ports/installers.js';
 import type { StoredFile } from '../../ports/release-store.js';
 
 export class MemoryInstallers implements Installers {
@@ -7,15 +7,15 @@ export class MemoryInstallers implements Installers {
 
   constructor(public built: InstallerManifest | null = null) {}
 
-  placing(): null {
+  getPendingManifest(): null {
     return null;
   }
 
-  async manifest(): Promise<InstallerManifest | null> {
+  async readManifest(): Promise<InstallerManifest | null> {
     return this.built;
   }
 
-  async open(name: string, encoding: Encoding | null): Promise<StoredFile | null> {
+  async open(name: string, encoding: InstallerEncoding | null): Promise<StoredFile | null> {
     const bytes = this.files.get(encoding === null ? name : `${name}.${encoding}`);
     if (bytes === undefined) return null;
     const read = async function* (start: number, end: number): AsyncGenerator<Uint8Array> {

@@ -6,13 +6,13 @@ export class MemoryManual implements Manual {
     private readonly pictures: Readonly<Record<string, Uint8Array>> = {},
   ) {}
 
-  async pages(): Promise<readonly ManualPage[]> {
+  async listPages(): Promise<readonly ManualPage[]> {
     return Object.keys(this.given)
       .toSorted()
       .map((name) => ({ name, text: this.given[name] as string }));
   }
 
-  async picture(path: string): Promise<{ bytes: Uint8Array; type: string } | null> {
+  async readPicture(path: string): Promise<{ bytes: Uint8Array; type: string } | null> {
     const bytes = Object.hasOwn(this.pictures, path) ? this.pictures[path] : undefined;
     return bytes === undefined ? null : { bytes, type: 'image/png' };
   }

@@ -7,7 +7,7 @@ import { readPackage, UnsafePackage as Rejected } from '../../lib/formats/archiv
 import { PackageTextReader } from '../../lib/formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,
-  NOTHING_SWEPT,
+  EMPTY_SWEEP_RESULT,
   PackageRejected,
   PackageTooLarge,
   type AccessFile,
@@ -16,43 +16,43 @@ import {
   type ManifestTexts,
   type PackageContents,
   type PackageStore,
-  type ReleasePlace,
+  type ReleaseLocation,
   type ReleaseStore,
   type StagedPackage,
   type StoredFile,
-  type Swept,
+  type SweepResult,
 } from '../../ports/release-store.js';
 
-interface Kept {
+interface MemoryFile {
   bytes: Buffer;
   at: Date;
   tag: string;
 }
 
-const PIECE = 256 * 1024;
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-const folder = ({ product, channel, version, platform }: ReleasePlace): string =>
+const READ_CHUNK_BYTES = 256 * 1024;
+const computeSha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const getPlaceFolder = ({ product, channel, version, platform }: ReleaseLocation): string =>
   [product, channel, version, platform].join('/');
 
-class Tree {
-  readonly files = new Map<string, Kept>();
+class MemoryFileTree {
+  readonly files = new Map<string, MemoryFile>();
   readonly products = new Set<string>();
 
   constructor(private readonly now: () => number) {}
 
-  kept(bytes: Buffer): Kept {
+  createFile(bytes: Buffer): MemoryFile {
     return { bytes, at: new Date(this.now()), tag: randomUUID() };
   }
 
-  keep(path: string, bytes: Buffer): void {
-    this.files.set(path, this.kept(bytes));
+  writeFile(path: string, bytes: Buffer): void {
+    this.files.set(path, this.createFile(bytes));
   }
 }
 
 class MemoryPackages implements PackageStore {
-  readonly #staged = new Map<string, Kept>();
+  readonly #staged = new Map<string, MemoryFile>();
 
-  constructor(private readonly tree: Tree) {}
+  constructor(private readonly tree: MemoryFileTree) {}
 
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const pieces: Uint8Array[] = [];
@@ -63,12 +63,12 @@ class MemoryPackages implements PackageStore {
       pieces.push(piece);
     }
     const id = randomUUID();
-    const whole = this.tree.kept(Buffer.concat(pieces));
+    const whole = this.tree.createFile(Buffer.concat(pieces));
     this.#staged.set(id, whole);
-    return { id, size, sha256: sha256(whole.bytes) };
+    return { id, size, sha256: computeSha256(whole.bytes) };
   }
 
-  async staged(): Promise<{ id: string; modifiedAt: Date }[]> {
+  async listStaged(): Promise<{ id: string; modifiedAt: Date }[]> {
     return [...this.#staged].map(([id, { at }]) => ({ id, modifiedAt: at }));
   }
 
@@ -77,7 +77,7 @@ class MemoryPackages implements PackageStore {
   }
 
   async inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
-    const bytes = this.#stagedBytes(id);
+    const bytes = this.#getStagedBytes(id);
     const setup = new PackageTextReader('setup.json', MAX_SETUP_BYTES);
     const source = (async function* () {
       yield bytes;
@@ -90,48 +90,48 @@ class MemoryPackages implements PackageStore {
     }
   }
 
-  async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
-    const bytes = this.#stagedBytes(id);
-    this.tree.keep(`${folder(place)}/package.tar.gz`, bytes);
+  async put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    const bytes = this.#getStagedBytes(id);
+    this.tree.writeFile(`${getPlaceFolder(place)}/package.tar.gz`, bytes);
     this.tree.products.add(place.product);
-    await this.describe(place, texts);
+    await this.writeTexts(place, texts);
     this.#staged.delete(id);
   }
 
-  async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
-    const held = this.tree.files.get(`${folder(from)}/package.tar.gz`);
+  async link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean> {
+    const held = this.tree.files.get(`${getPlaceFolder(from)}/package.tar.gz`);
     if (held === undefined) return false;
-    this.tree.files.set(`${folder(to)}/package.tar.gz`, held);
+    this.tree.files.set(`${getPlaceFolder(to)}/package.tar.gz`, held);
     this.tree.products.add(to.product);
-    await this.describe(to, texts);
+    await this.writeTexts(to, texts);
     return true;
   }
 
-  async describe(place: ReleasePlace, { manifest, signature }: ManifestTexts): Promise<void> {
-    const signed = `${folder(place)}/manifest.sig`;
+  async writeTexts(place: ReleaseLocation, { manifest, signature }: ManifestTexts): Promise<void> {
+    const signed = `${getPlaceFolder(place)}/manifest.sig`;
     if (signature === null) this.tree.files.delete(signed);
-    else this.tree.keep(signed, Buffer.from(signature));
-    this.tree.keep(`${folder(place)}/manifest.json`, Buffer.from(manifest));
+    else this.tree.writeFile(signed, Buffer.from(signature));
+    this.tree.writeFile(`${getPlaceFolder(place)}/manifest.json`, Buffer.from(manifest));
   }
 
-  async withdraw(place: ReleasePlace): Promise<boolean> {
-    const there = this.tree.files.has(`${folder(place)}/package.tar.gz`);
+  async withdraw(place: ReleaseLocation): Promise<boolean> {
+    const there = this.tree.files.has(`${getPlaceFolder(place)}/package.tar.gz`);
     for (const name of ['package.tar.gz', 'manifest.sig', 'manifest.json'])
-      this.tree.files.delete(`${folder(place)}/${name}`);
+      this.tree.files.delete(`${getPlaceFolder(place)}/${name}`);
     return there;
   }
 
-  async held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
     const text = (name: string): string | null =>
-      this.tree.files.get(`${folder(place)}/${name}`)?.bytes.toString() ?? null;
-    const held = this.tree.files.get(`${folder(place)}/package.tar.gz`);
+      this.tree.files.get(`${getPlaceFolder(place)}/${name}`)?.bytes.toString() ?? null;
+    const held = this.tree.files.get(`${getPlaceFolder(place)}/package.tar.gz`);
     if (held === undefined) return null;
     const manifest = text('manifest.json');
     const texts = manifest === null ? null : { manifest, signature: text('manifest.sig') };
-    return { size: held.bytes.length, sha256: sha256(held.bytes), texts };
+    return { size: held.bytes.length, sha256: computeSha256(held.bytes), texts };
   }
 
-  async *places(): AsyncGenerator<ReleasePlace> {
+  async *iterateLocations(): AsyncGenerator<ReleaseLocation> {
     const found = [...this.tree.files.keys()].map((path) => path.split('/')).filter(({ length }) => length === 5);
     for (const path of new Set(found.map((segments) => segments.slice(0, 4).join('/')))) {
       const [product = '', channel = '', version = '', platform = ''] = path.split('/');
@@ -139,11 +139,11 @@ class MemoryPackages implements PackageStore {
     }
   }
 
-  async sweep(): Promise<Swept> {
-    return NOTHING_SWEPT;
+  async sweep(): Promise<SweepResult> {
+    return EMPTY_SWEEP_RESULT;
   }
 
-  #stagedBytes(id: string): Buffer {
+  #getStagedBytes(id: string): Buffer {
     const staged = this.#staged.get(id);
     if (staged === undefined) throw new Error(`nothing is staged under ${id}`);
     return staged.bytes;
@@ -151,11 +151,11 @@ class MemoryPackages implements PackageStore {
 }
 
 class MemoryChannelTexts implements ChannelTexts {
-  constructor(private readonly tree: Tree) {}
+  constructor(private readonly tree: MemoryFileTree) {}
 
   async write(product: string, channel: string | null, text: string): Promise<void> {
     this.tree.products.add(product);
-    this.tree.keep(
+    this.tree.writeFile(
       channel === null ? `${product}/latest.json` : `${product}/${channel}/latest.json`,
       Buffer.from(text),
     );
@@ -163,13 +163,13 @@ class MemoryChannelTexts implements ChannelTexts {
 }
 
 class MemoryAccessFiles implements AccessFileStore {
-  constructor(private readonly tree: Tree) {}
+  constructor(private readonly tree: MemoryFileTree) {}
 
-  async products(): Promise<string[]> {
+  async listProducts(): Promise<string[]> {
     return [...this.tree.products].toSorted();
   }
 
-  async tag(product: string, file: AccessFile): Promise<string | null> {
+  async getTag(product: string, file: AccessFile): Promise<string | null> {
     return this.tree.files.get(`${product}/${file}`)?.tag ?? null;
   }
 
@@ -180,7 +180,7 @@ class MemoryAccessFiles implements AccessFileStore {
   async write(product: string, file: AccessFile, text: string): Promise<boolean> {
     this.tree.products.add(product);
     if ((await this.read(product, file)) === text) return false;
-    this.tree.keep(`${product}/${file}`, Buffer.from(text));
+    this.tree.writeFile(`${product}/${file}`, Buffer.from(text));
     return true;
   }
 
@@ -191,13 +191,13 @@ class MemoryAccessFiles implements AccessFileStore {
 
 export class MemoryReleaseStore implements ReleaseStore {
   readonly folder = null;
-  readonly #tree: Tree;
+  readonly #tree: MemoryFileTree;
   readonly packages: MemoryPackages;
   readonly channels: MemoryChannelTexts;
   readonly access: MemoryAccessFiles;
 
   constructor(now: () => number = Date.now) {
-    this.#tree = new Tree(now);
+    this.#tree = new MemoryFileTree(now);
     this.packages = new MemoryPackages(this.#tree);
     this.channels = new MemoryChannelTexts(this.#tree);
     this.access = new MemoryAccessFiles(this.#tree);
@@ -212,12 +212,12 @@ export class MemoryReleaseStore implements ReleaseStore {
       modifiedAt: at,
       tag,
       async *read(start, end) {
-        for (let at = start; at < end; at += PIECE) yield bytes.subarray(at, Math.min(end, at + PIECE));
+        for (let at = start; at < end; at += READ_CHUNK_BYTES) yield bytes.subarray(at, Math.min(end, at + READ_CHUNK_BYTES));
       },
     };
   }
 
-  async admit(): Promise<void> {}
+  async requireFolder(): Promise<void> {}
 
   async probe(): Promise<void> {}
 

@@ -5,13 +5,13 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { PredecessorKey, PublicKey, Signature, Signer, Signers } from '../../ports/signer.js';
 
-interface Pair {
+interface SigningKeyPair {
   private: KeyObject;
   spki: Buffer;
   public: PublicKey;
 }
 
-function pairOf(algorithm: PublicKey['algorithm']): Pair {
+function generateKeyPair(algorithm: PublicKey['algorithm']): SigningKeyPair {
   const rsa = algorithm === 'rsa-sha256';
   const { privateKey, publicKey } = rsa
     ? generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -23,27 +23,27 @@ function pairOf(algorithm: PublicKey['algorithm']): Pair {
 }
 
 export class MemorySigner implements Signer {
-  #pair: Pair | null = null;
+  #pair: SigningKeyPair | null = null;
   #since = new Date().toISOString();
   readonly #predecessors: PredecessorKey[] = [];
   readonly #watchers = new Set<() => void>();
 
   constructor(private readonly algorithm: PublicKey['algorithm']) {}
 
-  async key(): Promise<PublicKey> {
-    return this.#current().public;
+  async getKey(): Promise<PublicKey> {
+    return this.#getCurrentPair().public;
   }
 
-  async predecessors(): Promise<readonly PredecessorKey[]> {
+  async listPredecessors(): Promise<readonly PredecessorKey[]> {
     return [...this.#predecessors];
   }
 
-  async since(): Promise<string> {
+  async getKeyStart(): Promise<string> {
     return this.#since;
   }
 
   async sign(bytes: Uint8Array): Promise<Signature> {
-    return { signature: this.#signature(bytes), key: this.#current().public };
+    return { signature: this.#createSignature(bytes), key: this.#getCurrentPair().public };
   }
 
   onRotated(callback: () => void): () => void {
@@ -52,36 +52,36 @@ export class MemorySigner implements Signer {
   }
 
   rotate(): void {
-    const next = pairOf(this.algorithm);
-    this.#predecessors.unshift({ ...this.#current().public, signature: this.#signature(next.spki) });
+    const next = generateKeyPair(this.algorithm);
+    this.#predecessors.unshift({ ...this.#getCurrentPair().public, signature: this.#createSignature(next.spki) });
     this.#pair = next;
     this.#since = new Date().toISOString();
     for (const callback of this.#watchers) callback();
   }
 
-  #current(): Pair {
-    return (this.#pair ??= pairOf(this.algorithm));
+  #getCurrentPair(): SigningKeyPair {
+    return (this.#pair ??= generateKeyPair(this.algorithm));
   }
 
-  #signature(bytes: Uint8Array): string {
+  #createSignature(bytes: Uint8Array): string {
     const digest = this.algorithm === 'rsa-sha256' ? 'sha256' : null;
-    return sign(digest, bytes, this.#current().private).toString('base64');
+    return sign(digest, bytes, this.#getCurrentPair().private).toString('base64');
   }
 }
 
 /** Represents an empty `release_private_key`. */
-export const unsigned: Signer = {
-  key: async () => null,
-  predecessors: async () => [],
-  since: async () => null,
+export const unsignedSigner: Signer = {
+  getKey: async () => null,
+  listPredecessors: async () => [],
+  getKeyStart: async () => null,
   sign: async () => null,
   onRotated: () => () => undefined,
 };
 
 /** Shared by the process, because generating an RSA key is slow. */
-const shared = new MemorySigner('rsa-sha256');
+const sharedReleaseSigner = new MemorySigner('rsa-sha256');
 
-export const memorySigners = (releases: Signer = shared): Signers => ({
+export const createMemorySigners = (releases: Signer = sharedReleaseSigner): Signers => ({
   releases,
   licenses: new MemorySigner('ed25519'),
 });

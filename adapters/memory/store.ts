@@ -13,9 +13,9 @@ import {
 } from '../../ports/store.js';
 import { MemoryCollection } from './collection.js';
 
-class Refused extends Error {}
+class UnmatchedChangeError extends Error {}
 
-const NAME = /^[a-z][a-z0-9_]*$/;
+const COLLECTION_NAME_PATTERN = /^[a-z][a-z0-9_]*$/;
 
 export class MemoryStore implements DocumentStore {
   readonly engine = 'memory';
@@ -24,15 +24,15 @@ export class MemoryStore implements DocumentStore {
     const answers: (Doc | null)[] = [];
     try {
       for (const write of writes) {
-        const done = this.#open(write.collection).write(write);
-        if (done === null) throw new Refused();
+        const done = this.#getCollection(write.collection).write(write);
+        if (done === null) throw new UnmatchedChangeError();
         undo.push(done.undo);
         answers.push('answer' in write && write.answer === true ? done.changed : null);
       }
       return answers;
     } catch (error) {
       for (const back of undo.toReversed()) back();
-      if (error instanceof Refused || error instanceof StoreConflict) return null;
+      if (error instanceof UnmatchedChangeError || error instanceof StoreConflict) return null;
       throw error;
     }
   };
@@ -42,22 +42,22 @@ export class MemoryStore implements DocumentStore {
 
   /** @throws TypeError on a name that is invalid for any engine */
   collection<T extends Doc>(name: string): Collection<T> {
-    return this.#open(name) as unknown as Collection<T>;
+    return this.#getCollection(name) as unknown as Collection<T>;
   }
 
-  async collections(): Promise<string[]> {
+  async listCollections(): Promise<string[]> {
     return [...this.#collections.keys()].toSorted();
   }
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
-    for (const { name, indexes, bytes } of specs) this.#open(name).ensure(indexes, bytes);
+    for (const { name, indexes, bytes } of specs) this.#getCollection(name).ensure(indexes, bytes);
   }
 
   async ping(): Promise<number> {
     return 0;
   }
 
-  async size(): Promise<null> {
+  async getSize(): Promise<null> {
     return null;
   }
 
@@ -65,8 +65,8 @@ export class MemoryStore implements DocumentStore {
     this.#collections.clear();
   }
 
-  #open(name: string): MemoryCollection<Doc> {
-    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+  #getCollection(name: string): MemoryCollection<Doc> {
+    if (!COLLECTION_NAME_PATTERN.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
     const known = this.#collections.get(name);
     if (known) return known;
     const created = new MemoryCollection<Doc>();

@@ -3,69 +3,69 @@
  * bound, and the rarest selects the documents.
  */
 import type { Collection as Driver } from 'mongodb';
-import { listOrFilters } from '../../ports/document.js';
+import { getOrFilters } from '../../ports/document.js';
 import type { Filter } from '../../ports/store.js';
-import { trigramsAsked } from './trigrams.js';
-import { fieldName, toQuery, type Query, type Stored } from './translate.js';
+import { buildTrigramQuery } from './trigrams.js';
+import { toFieldName, toQuery, type MongoQuery, type MongoDoc } from './translate.js';
 
 /** Beyond this, walking the list order soon finds a match. */
-const MOST = 2_000;
+const MAX_CANDIDATES = 2_000;
 
-export interface KnownIndexes {
+export interface IndexInfo {
   texts: readonly string[];
   leading: ReadonlySet<string>;
 }
 
 /** Returns ids that include every match; null when they may be many. */
-export async function candidatesOf(
-  driver: Driver<Stored>,
-  known: KnownIndexes,
+export async function findCandidateIds(
+  driver: Driver<MongoDoc>,
+  known: IndexInfo,
   filter: Filter,
 ): Promise<string[] | null> {
-  const own = await byGrams(driver, known, filter);
+  const own = await findByTrigrams(driver, known, filter);
   if (own !== null || filter.or === undefined) return own;
-  const any = listOrFilters(filter.or);
-  if (!any.some((one) => trigramsAsked(one, known.texts) !== null)) return null;
+  const any = getOrFilters(filter.or);
+  if (!any.some((one) => buildTrigramQuery(one, known.texts) !== null)) return null;
   const lists = await Promise.all(
-    any.map(async (one) => (await byGrams(driver, known, one)) ?? byIndex(driver, known, one)),
+    any.map(async (one) => (await findByTrigrams(driver, known, one)) ?? findByIndex(driver, known, one)),
   );
   const ids = new Set<string>();
   for (const list of lists) {
     if (list === null) return null;
     for (const id of list) ids.add(id);
   }
-  return ids.size > MOST ? null : [...ids];
+  return ids.size > MAX_CANDIDATES ? null : [...ids];
 }
 
-async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: Filter): Promise<string[] | null> {
-  const asked = trigramsAsked(filter, texts);
+async function findByTrigrams(driver: Driver<MongoDoc>, { texts }: IndexInfo, filter: Filter): Promise<string[] | null> {
+  const asked = buildTrigramQuery(filter, texts);
   if (asked === null) return null;
   const { field, grams } = asked;
-  const counts = await Promise.all(grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MOST + 1 })));
+  const counts = await Promise.all(grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MAX_CANDIDATES + 1 })));
   const least = Math.min(...counts);
-  if (least > MOST) return null;
+  if (least > MAX_CANDIDATES) return null;
   const rarest = grams[counts.indexOf(least)] as string;
   // Null: trigrams not written yet. Queried first, so that documents filled in the meantime are
   // found by their trigrams.
-  const unfilled = await idsOf(driver, { [field]: null });
-  const having = await idsOf(driver, { [field]: rarest });
-  return having.length + unfilled.length > MOST ? null : [...having, ...unfilled];
+  const unfilled = await findIds(driver, { [field]: null });
+  const having = await findIds(driver, { [field]: rarest });
+  return having.length + unfilled.length > MAX_CANDIDATES ? null : [...having, ...unfilled];
 }
 
-async function byIndex(driver: Driver<Stored>, { leading }: KnownIndexes, filter: Filter): Promise<string[] | null> {
+async function findByIndex(driver: Driver<MongoDoc>, { leading }: IndexInfo, filter: Filter): Promise<string[] | null> {
   const plain = Object.entries(filter).some(
-    ([path, condition]) => path !== 'or' && typeof condition === 'string' && leading.has(fieldName(path)),
+    ([path, condition]) => path !== 'or' && typeof condition === 'string' && leading.has(toFieldName(path)),
   );
-  if (!plain && !namesIds(filter)) return null;
-  const ids = await idsOf(driver, toQuery(filter));
-  return ids.length > MOST ? null : ids;
+  if (!plain && !hasIdCondition(filter)) return null;
+  const ids = await findIds(driver, toQuery(filter));
+  return ids.length > MAX_CANDIDATES ? null : ids;
 }
 
-const namesIds = ({ id }: Filter): boolean =>
-  typeof id === 'object' && id !== null && 'in' in id && id.in !== undefined && id.in.length <= MOST;
+const hasIdCondition = ({ id }: Filter): boolean =>
+  typeof id === 'object' && id !== null && 'in' in id && id.in !== undefined && id.in.length <= MAX_CANDIDATES;
 
-async function idsOf(driver: Driver<Stored>, query: Query): Promise<string[]> {
-  const limit = MOST + 1;
+async function findIds(driver: Driver<MongoDoc>, query: MongoQuery): Promise<string[]> {
+  const limit = MAX_CANDIDATES + 1;
   const rows = await driver.find(query, { projection: { _id: 1 }, limit, batchSize: limit }).toArray();
   return rows.map(({ _id }) => _id);
 }

@@ -8,76 +8,76 @@ import { applyUpdate, stringifyJson, toPlainUpdate, buildSeed } from '../../port
 import {
   StoreConflict,
   type ChangeOptions,
-  type Changed,
+  type ChangeResult,
   type Collection,
   type Doc,
   type Filter,
-  type Find,
+  type FindQuery,
   type Page,
   type Scalar,
   type Update,
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
-import { candidatesOf, type KnownIndexes } from './candidates.js';
-import { translated } from './errors.js';
-import { Gathering } from './gathering.js';
+import { findCandidateIds, type IndexInfo } from './candidates.js';
+import { toStoreError } from './errors.js';
+import { CallBatcher } from './gathering.js';
 import { getAll, insertAll, putAll } from './together.js';
 import {
-  fieldName,
+  toFieldName,
   fromChanged,
   fromStored,
-  isNever,
-  namedIds,
+  isNeverQuery,
+  getNamedIds,
   toQuery,
   toSort,
   toStored,
   toUpdate,
   toUpsert,
-  visible,
-  type Query,
-  type Stored,
+  buildProjection,
+  type MongoQuery,
+  type MongoDoc,
 } from './translate.js';
 
-const UPSERT_ATTEMPTS = 3;
-const STEP = 1000;
+const MAX_UPSERT_ATTEMPTS = 3;
+const STEP_DOCUMENTS = 1000;
 /**
  * Concurrent changes and removals of one bulk. Each is a separate command, to get its own result.
  */
-const CONCURRENCY = 16;
+const MAX_CONCURRENT_WRITES = 16;
 
-export interface Calls {
-  driver(): Driver<Stored>;
-  read<V>(work: () => Promise<V>): Promise<V>;
+export interface CollectionAccess {
+  getDriver(): Driver<MongoDoc>;
+  runRead<V>(work: () => Promise<V>): Promise<V>;
   /** Runs a write that closing the store waits for; rejects new writes afterwards. */
-  write<V>(work: () => Promise<V>): Promise<V>;
-  known(): Promise<KnownIndexes>;
+  runWrite<V>(work: () => Promise<V>): Promise<V>;
+  getIndexInfo(): Promise<IndexInfo>;
 }
 
 export class MongoCollection<T extends Doc> implements Collection<T> {
-  readonly #calls: Calls;
-  readonly #gets: Gathering<string, Stored | null>;
-  readonly #inserts: Gathering<Stored, void>;
-  readonly #puts: Gathering<Stored, void>;
+  readonly #calls: CollectionAccess;
+  readonly #gets: CallBatcher<string, MongoDoc | null>;
+  readonly #inserts: CallBatcher<MongoDoc, void>;
+  readonly #puts: CallBatcher<MongoDoc, void>;
 
-  constructor(calls: Calls) {
+  constructor(calls: CollectionAccess) {
     this.#calls = calls;
-    this.#gets = new Gathering(
-      async (id) => this.#driver.findOne({ _id: id }, visible(await this.#texts())),
-      async (ids) => getAll(this.#driver, ids, visible(await this.#texts())),
+    this.#gets = new CallBatcher(
+      async (id) => this.#driver.findOne({ _id: id }, buildProjection(await this.#getTextPaths())),
+      async (ids) => getAll(this.#driver, ids, buildProjection(await this.#getTextPaths())),
     );
-    this.#inserts = new Gathering(
+    this.#inserts = new CallBatcher(
       async (doc) => void (await this.#driver.insertOne(doc)),
       (docs) => insertAll(this.#driver, docs),
     );
-    this.#puts = new Gathering(
+    this.#puts = new CallBatcher(
       async (doc) => void (await this.#driver.replaceOne({ _id: doc._id }, doc, { upsert: true })),
       (docs) => putAll(this.#driver, docs),
     );
   }
 
-  get #driver(): Driver<Stored> {
-    return this.#calls.driver();
+  get #driver(): Driver<MongoDoc> {
+    return this.#calls.getDriver();
   }
 
   async get(id: string): Promise<T | null> {
@@ -85,17 +85,17 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return stored && (fromStored(stored) as T);
   }
 
-  async find(query: Find = {}): Promise<Page<T>> {
+  async find(query: FindQuery = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = resolvePageLimit(query.limit);
     const stretches = typeof query.after === 'string' ? toAfterFilters(sort, decodeCursor(sort, query.after)) : [{}];
-    const narrowed = await this.#narrowed(query.filter);
+    const narrowed = await this.#narrowFilter(query.filter);
     // By id, because a document that moves between two stretches would appear twice.
-    const found = new Map<string, Stored>();
+    const found = new Map<string, MongoDoc>();
     for (const stretch of stretches) {
       if (found.size > limit) break;
       const filter = toQuery(...narrowed, stretch);
-      for (const stored of await this.#rows(filter, sort, limit + 1 - found.size)) {
+      for (const stored of await this.#findRows(filter, sort, limit + 1 - found.size)) {
         if (!found.has(stored._id)) found.set(stored._id, stored);
       }
     }
@@ -106,33 +106,33 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     );
   }
 
-  async #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
-    if (isNever(filter)) return [];
+  async #findRows(filter: MongoQuery, sort: FindQuery['sort'], limit: number): Promise<MongoDoc[]> {
+    if (isNeverQuery(filter)) return [];
     return this.#read(async () => {
-      const options = { sort: toSort(sort), limit, batchSize: limit, ...visible(await this.#texts()) };
+      const options = { sort: toSort(sort), limit, batchSize: limit, ...buildProjection(await this.#getTextPaths()) };
       return this.#driver.find(filter, options).toArray();
     });
   }
 
   async count(filter: Filter = {}): Promise<number> {
-    const narrowed = await this.#narrowed(filter);
+    const narrowed = await this.#narrowFilter(filter);
     return this.#read(() => this.#driver.countDocuments(toQuery(...narrowed)));
   }
 
-  async #texts(): Promise<readonly string[]> {
-    return (await this.#calls.known()).texts;
+  async #getTextPaths(): Promise<readonly string[]> {
+    return (await this.#calls.getIndexInfo()).texts;
   }
 
-  #narrowed(filter: Filter = {}): Promise<Filter[]> {
+  #narrowFilter(filter: Filter = {}): Promise<Filter[]> {
     return this.#read(async () => {
-      const known = await this.#calls.known();
-      const ids = known.texts.length === 0 ? null : await candidatesOf(this.#driver, known, filter);
+      const known = await this.#calls.getIndexInfo();
+      const ids = known.texts.length === 0 ? null : await findCandidateIds(this.#driver, known, filter);
       return ids === null ? [filter] : [filter, { id: { in: ids } }];
     });
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
-    const stages = [{ $match: toQuery(filter) }, { $group: { _id: `$${fieldName(path)}`, n: { $sum: 1 } } }];
+    const stages = [{ $match: toQuery(filter) }, { $group: { _id: `$${toFieldName(path)}`, n: { $sum: 1 } } }];
     const groups = await this.#read(() =>
       this.#driver.aggregate<{ _id: Scalar | undefined; n: number }>(stages).toArray(),
     );
@@ -142,24 +142,24 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async insert(doc: T): Promise<void> {
-    await this.#write(async () => this.#inserts.call(toStored(doc, await this.#texts())));
+    await this.#write(async () => this.#inserts.call(toStored(doc, await this.#getTextPaths())));
   }
 
-  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
+  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<ChangeResult<T> | null> {
     const plain = toPlainUpdate(update);
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await this.#changeOnce(filter, plain, options)) as Changed<T> | null;
+        return (await this.#changeOnce(filter, plain, options)) as ChangeResult<T> | null;
       } catch (error) {
         // Created concurrently: retry as a change, unless the document does not match the filter.
         const again = options.upsert === true && error instanceof StoreConflict && error.index === 'id';
-        if (!again || attempt === UPSERT_ATTEMPTS) throw error;
+        if (!again || attempt === MAX_UPSERT_ATTEMPTS) throw error;
       }
     }
   }
 
-  async #changeOnce(filter: Filter, update: Update, options: ChangeOptions): Promise<Changed<Doc> | null> {
-    if (options.upsert && isById(filter) && (await this.#read(() => this.#texts())).length === 0) {
+  async #changeOnce(filter: Filter, update: Update, options: ChangeOptions): Promise<ChangeResult<Doc> | null> {
+    if (options.upsert && isById(filter) && (await this.#read(() => this.#getTextPaths())).length === 0) {
       const operators = toUpsert(update);
       if (Object.keys(operators).length > 0) return this.#upsert(filter.id, operators);
     }
@@ -168,20 +168,20 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return options.upsert ? { doc: await this.#create(filter, update), created: true } : null;
   }
 
-  async #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
-    const texts = await this.#read(() => this.#texts());
+  async #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<MongoDoc | null> {
+    const texts = await this.#read(() => this.#getTextPaths());
     const operators = toUpdate(update, texts);
-    const query = toQuery(...(typeof filter['id'] === 'string' ? [filter] : await this.#narrowed(filter)));
-    const options = { sort: toSort(sort), ...visible(texts) };
+    const query = toQuery(...(typeof filter['id'] === 'string' ? [filter] : await this.#narrowFilter(filter)));
+    const options = { sort: toSort(sort), ...buildProjection(texts) };
     if (Object.keys(operators).length === 0) return this.#read(() => this.#driver.findOne(query, options));
     return this.#write(() => this.#driver.findOneAndUpdate(query, operators, { ...options, returnDocument: 'after' }));
   }
 
   /** One command: MongoDB builds the document from the id and the update, as `applyUpdate` does. */
-  async #upsert(id: string, operators: Query): Promise<Changed<Doc>> {
+  async #upsert(id: string, operators: MongoQuery): Promise<ChangeResult<Doc>> {
     const options = { upsert: true, returnDocument: 'after', includeResultMetadata: true } as const;
     const done = await this.#write(() => this.#driver.findOneAndUpdate({ _id: id }, operators, options));
-    return { doc: fromChanged(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
+    return { doc: fromChanged(done.value as MongoDoc), created: done.lastErrorObject?.['updatedExisting'] !== true };
   }
 
   /**
@@ -195,23 +195,23 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
-    const operators = toUpdate(toPlainUpdate(update), await this.#read(() => this.#texts()));
+    const operators = toUpdate(toPlainUpdate(update), await this.#read(() => this.#getTextPaths()));
     if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
-    const ids = limit === undefined ? namedIds(filter) : null;
-    if (ids !== null) return this.#changeThese(ids, filter, operators);
-    return this.#many(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
+    const ids = limit === undefined ? getNamedIds(filter) : null;
+    if (ids !== null) return this.#changeByIds(ids, filter, operators);
+    return this.#writeInSteps(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
   }
 
   /** One command with a statement per document, which the driver may safely retry. */
-  async #changeThese(ids: readonly string[], filter: Filter, operators: Query): Promise<number> {
-    if (isNever(toQuery(filter))) return 0;
+  async #changeByIds(ids: readonly string[], filter: Filter, operators: MongoQuery): Promise<number> {
+    if (isNeverQuery(toQuery(filter))) return 0;
     const { id: _, ...rest } = filter;
     const writes = ids.map((id) => ({ updateOne: { filter: toQuery({ id }, rest), update: operators } }));
     return this.#write(async () => (await this.#driver.bulkWrite(writes, { ordered: false })).matchedCount);
   }
 
   async remove(filter: Filter, limit?: number): Promise<number> {
-    return this.#many(filter, limit, async (query) => (await this.#driver.deleteMany(query)).deletedCount);
+    return this.#writeInSteps(filter, limit, async (query) => (await this.#driver.deleteMany(query)).deletedCount);
   }
 
   /**
@@ -219,20 +219,20 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
    * reads ids after those of the last and writes those that still match, so that no document is
    * written twice.
    */
-  async #many(filter: Filter, limit = Infinity, write: (query: Query) => Promise<number>): Promise<number> {
-    if (limit < 1 || isNever(toQuery(filter))) return 0;
+  async #writeInSteps(filter: Filter, limit = Infinity, write: (query: MongoQuery) => Promise<number>): Promise<number> {
+    if (limit < 1 || isNeverQuery(toQuery(filter))) return 0;
     if (typeof filter['id'] === 'string') return this.#write(() => write(toQuery(filter)));
     let n = 0;
     let last: string | null = '';
-    for (let left = limit; left > 0 && last !== null; left -= STEP) {
-      const ids = await this.#idsBehind(last, filter, Math.min(STEP, left));
+    for (let left = limit; left > 0 && last !== null; left -= STEP_DOCUMENTS) {
+      const ids = await this.#findIdsAfter(last, filter, Math.min(STEP_DOCUMENTS, left));
       if (ids.length > 0) n += await this.#write(() => write(toQuery({ id: { in: ids } }, filter)));
-      last = ids.length < STEP ? null : (ids.at(-1) ?? null);
+      last = ids.length < STEP_DOCUMENTS ? null : (ids.at(-1) ?? null);
     }
     return n;
   }
 
-  async #idsBehind(last: string, filter: Filter, limit: number): Promise<string[]> {
+  async #findIdsAfter(last: string, filter: Filter, limit: number): Promise<string[]> {
     const query = last === '' ? toQuery(filter) : toQuery({ id: { gt: last } }, filter);
     const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit, batchSize: limit } as const;
     const rows = await this.#read(() => this.#driver.find(query, options).toArray());
@@ -242,17 +242,17 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   /** Inserts and puts are sent as one command each; other operations run concurrently. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
     const results: WriteResult[] = ops.map(() => ({ n: 0 }));
-    const settle = async (op: WriteOp<T>, i: number): Promise<void> => void (results[i] = await this.#resultOf(op));
-    const others = [...ops.entries()].filter(([, op]) => !isGathered(op))[Symbol.iterator]();
+    const settle = async (op: WriteOp<T>, i: number): Promise<void> => void (results[i] = await this.#runOperation(op));
+    const others = [...ops.entries()].filter(([, op]) => !isBatched(op))[Symbol.iterator]();
     const work = async (): Promise<void> => {
       for (const [i, op] of others) await settle(op, i);
     };
-    const gathered = ops.map(async (op, i) => (isGathered(op) ? settle(op, i) : undefined));
-    await Promise.all([...gathered, ...Array.from({ length: Math.min(CONCURRENCY, ops.length) }, work)]);
+    const gathered = ops.map(async (op, i) => (isBatched(op) ? settle(op, i) : undefined));
+    await Promise.all([...gathered, ...Array.from({ length: Math.min(MAX_CONCURRENT_WRITES, ops.length) }, work)]);
     return results;
   }
 
-  async #resultOf(op: WriteOp<T>): Promise<WriteResult> {
+  async #runOperation(op: WriteOp<T>): Promise<WriteResult> {
     try {
       if ('insert' in op) await this.insert(op.insert);
       else if ('put' in op) await this.#put(op.put);
@@ -266,31 +266,31 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async #put(doc: T): Promise<void> {
-    const stored = toStored(doc, await this.#read(() => this.#texts()));
+    const stored = toStored(doc, await this.#read(() => this.#getTextPaths()));
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#write(() => this.#puts.call(stored));
         return;
       } catch (error) {
         // Two concurrent upserts of one id: the second finds the document on retry.
-        if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
+        if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === MAX_UPSERT_ATTEMPTS) throw error;
       }
     }
   }
 
   async #read<V>(work: () => Promise<V>): Promise<V> {
     try {
-      return await this.#calls.read(work);
+      return await this.#calls.runRead(work);
     } catch (error) {
-      throw translated(error);
+      throw toStoreError(error);
     }
   }
 
   async #write<V>(work: () => Promise<V>): Promise<V> {
     try {
-      return await this.#calls.write(work);
+      return await this.#calls.runWrite(work);
     } catch (error) {
-      throw translated(error);
+      throw toStoreError(error);
     }
   }
 }
@@ -298,4 +298,4 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 const isById = (filter: Filter): filter is { id: string } =>
   typeof filter['id'] === 'string' && Object.keys(filter).length === 1;
 
-const isGathered = <T extends Doc>(op: WriteOp<T>): boolean => 'insert' in op || 'put' in op;
+const isBatched = <T extends Doc>(op: WriteOp<T>): boolean => 'insert' in op || 'put' in op;

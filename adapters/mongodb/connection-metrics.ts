@@ -4,20 +4,20 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { ConnectionState } from './connection-lines.js';
 
 /** In seconds, from a lookup by id up to the deadline of an operation. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 export interface ConnectionMetrics {
   tell(state: ConnectionState): void;
   answered(ms: number): void;
 }
 
-export function connectionMetrics(metrics: Metrics, clock: Clock): ConnectionMetrics {
+export function createConnectionMetrics(metrics: Metrics, clock: Clock): ConnectionMetrics {
   let connected = 1;
   let answeredAt = clock.now();
   const seconds = metrics.histogram(
     'aos_mongodb_operation_seconds',
     'Time of operations that MongoDB answered',
-    BUCKETS,
+    DURATION_BUCKETS_SECONDS,
   );
   metrics.gauge('aos_mongodb_connected', '1 while MongoDB answers, 0 while requests are refused', () => connected);
   metrics.gauge(

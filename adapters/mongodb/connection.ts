@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import { StoreUnavailable } from '../../ports/store.js';
 import type { ConnectionState } from './connection-lines.js';
-import { DeadlinePassed, within } from './deadline.js';
-import { isServerMissing, translated } from './errors.js';
+import { DeadlineExceededError, withDeadline } from './deadline.js';
+import { isServerMissing, toStoreError } from './errors.js';
 
-export interface ConnectionTimes {
+export interface ConnectionTimeouts {
   /** One operation, including the driver's retries. */
   operation: number;
   /** Timeout of a ping, and interval between pings. */
@@ -21,16 +21,16 @@ export interface ConnectionTimes {
   giveUp: number;
 }
 
-const TIMES: ConnectionTimes = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
+const DEFAULT_TIMEOUTS: ConnectionTimeouts = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
 
 /**
  * Timed-out operations that the driver has not ended. Each holds one of the pool's 100 connections.
  */
-const MOST_STUCK = 10;
+const MAX_STUCK_OPERATIONS = 10;
 /** Timeout of the first connection, so that a failing start reports quickly. */
-const CONNECT_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 4_000;
 /** Time for a graceful close; then the sockets are destroyed. */
-const CLOSE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 export class MongoConnection {
   #client: MongoClient;
@@ -41,7 +41,7 @@ export class MongoConnection {
   #collections = new Map<string, Collection>();
   #answeredAt = performance.now();
   /** While true, operations fail immediately until a ping is answered. */
-  #away = false;
+  #isAway = false;
   #asking: Promise<void> | null = null;
   #lost = false;
   #stuck = 0;
@@ -56,7 +56,7 @@ export class MongoConnection {
     private readonly url: string,
     private readonly options: MongoClientOptions,
     private readonly tell: (state: ConnectionState, cause?: unknown) => void = () => undefined,
-    private readonly times: ConnectionTimes = TIMES,
+    private readonly times: ConnectionTimeouts = DEFAULT_TIMEOUTS,
     private readonly answered: (ms: number) => void = () => undefined,
   ) {
     this.#client = new MongoClient(url, options);
@@ -87,12 +87,12 @@ export class MongoConnection {
     client.on('serverHeartbeatFailed', note);
     const connected = this.#ping();
     try {
-      await (patient ? connected : within(CONNECT_MS, connected));
+      await (patient ? connected : withDeadline(CONNECT_TIMEOUT_MS, connected));
     } catch (error) {
       await Promise.all([this.close(), connected.catch(() => undefined)]);
-      if (!(error instanceof DeadlinePassed)) throw error;
+      if (!(error instanceof DeadlineExceededError)) throw error;
       const reason = (failure as Error | null)?.message ?? 'no connection';
-      throw new Error(`MongoDB did not answer within ${CONNECT_MS / 1_000} s: ${reason}`, { cause: error });
+      throw new Error(`MongoDB did not answer within ${CONNECT_TIMEOUT_MS / 1_000} s: ${reason}`, { cause: error });
     } finally {
       client.off('serverHeartbeatFailed', note);
     }
@@ -103,24 +103,24 @@ export class MongoConnection {
    *   otherwise the driver's error
    */
   async run<V>(work: () => Promise<V>): Promise<V> {
-    if (this.#away) throw new StoreUnavailable();
+    if (this.#isAway) throw new StoreUnavailable();
     const client = this.#client;
     const beganAt = performance.now();
     const begun = work();
     try {
-      const answer = await within(this.times.operation, begun);
+      const answer = await withDeadline(this.times.operation, begun);
       this.#answeredAt = performance.now();
       this.answered(this.#answeredAt - beganAt);
       return answer;
     } catch (error) {
-      const told = translated(error);
+      const told = toStoreError(error);
       if (!(told instanceof StoreUnavailable)) {
         // An error response is an answer too.
         this.#answeredAt = performance.now();
         throw error;
       }
-      if (error instanceof DeadlinePassed) this.#countStuck(client, begun);
-      this.#doubt(error);
+      if (error instanceof DeadlineExceededError) this.#countStuck(client, begun);
+      this.#checkServer(error);
       throw told;
     }
   }
@@ -133,9 +133,9 @@ export class MongoConnection {
   async runLong<V>(work: () => Promise<V>): Promise<V> {
     const done = new AbortController();
     try {
-      return await Promise.race([work(), this.#silence(done.signal)]);
+      return await Promise.race([work(), this.#waitForSilence(done.signal)]);
     } catch (error) {
-      throw translated(error);
+      throw toStoreError(error);
     } finally {
       done.abort();
     }
@@ -151,7 +151,7 @@ export class MongoConnection {
     this.#end.abort();
     await this.#asking;
     const client = this.#client;
-    await within(CLOSE_MS, client.close()).catch(() => discard(client));
+    await withDeadline(CLOSE_TIMEOUT_MS, client.close()).catch(() => discardClient(client));
   }
 
   async #ping(): Promise<void> {
@@ -163,7 +163,7 @@ export class MongoConnection {
   }
 
   /** Never resolves; throws when a ping is not answered. */
-  async #silence(signal: AbortSignal): Promise<never> {
+  async #waitForSilence(signal: AbortSignal): Promise<never> {
     for (;;) {
       await pause(this.times.operation, undefined, { ref: false, signal }).catch(() => undefined);
       if (signal.aborted) return new Promise(() => undefined);
@@ -184,33 +184,33 @@ export class MongoConnection {
    * A single slow operation or broken connection proves nothing: only a ping, or server selection,
    * shows that the server is unreachable.
    */
-  #doubt(cause: unknown): void {
-    if (isServerMissing(cause)) this.#leave(cause);
-    if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#ask();
+  #checkServer(cause: unknown): void {
+    if (isServerMissing(cause)) this.#markAway(cause);
+    if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#pingUntilAnswered();
   }
 
-  async #ask(): Promise<void> {
+  async #pingUntilAnswered(): Promise<void> {
     const doubtedAt = performance.now();
     let replacedAt: number | null = null;
     while (!this.#end.signal.aborted) {
       const began = performance.now();
-      const cause = await within(this.times.ping, this.#ping()).then(
+      const cause = await withDeadline(this.times.ping, this.#ping()).then(
         () => null,
         (error: unknown) => error,
       );
-      const whole = this.#stuck < MOST_STUCK;
+      const whole = this.#stuck < MAX_STUCK_OPERATIONS;
       if (cause === null && whole) {
-        this.#back();
+        this.#markConnected();
         break;
       }
       // After a broken connection the driver opens the next one.
-      const unanswered = isServerMissing(cause) || cause instanceof DeadlinePassed;
-      if (unanswered && !this.#end.signal.aborted) this.#leave(cause);
+      const unanswered = isServerMissing(cause) || cause instanceof DeadlineExceededError;
+      if (unanswered && !this.#end.signal.aborted) this.#markAway(cause);
       const now = performance.now();
       // An idle client does not count as silent.
       const silentMs = now - Math.max(this.#answeredAt, doubtedAt);
       if (replacedAt === null ? !whole || silentMs >= this.times.rebuild : !whole) {
-        this.#replace(cause);
+        this.#replaceClient(cause);
         replacedAt ??= now;
         continue;
       }
@@ -224,29 +224,29 @@ export class MongoConnection {
     this.#asking = null;
   }
 
-  #leave(cause: unknown): void {
-    this.#away = true;
+  #markAway(cause: unknown): void {
+    this.#isAway = true;
     this.tell('away', cause);
   }
 
-  #back(): void {
+  #markConnected(): void {
     this.#answeredAt = performance.now();
-    if (!this.#away) return;
-    this.#away = false;
+    if (!this.#isAway) return;
+    this.#isAway = false;
     this.tell('connected');
   }
 
-  #replace(cause: unknown): void {
+  #replaceClient(cause: unknown): void {
     const old = this.#client;
     this.#client = new MongoClient(this.url, this.options);
     this.#collections = new Map();
     this.#stuck = 0;
     this.tell('replaced', cause);
-    discard(old);
+    discardClient(old);
   }
 }
 
 /** Closes without waiting: pending calls have timed out, and the close itself may never end. */
-function discard(client: MongoClient): void {
+function discardClient(client: MongoClient): void {
   void client.close(true).catch(() => undefined);
 }

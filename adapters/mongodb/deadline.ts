@@ -1,4 +1,4 @@
-export class DeadlinePassed extends Error {
+export class DeadlineExceededError extends Error {
   override name = 'DeadlinePassed';
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
@@ -6,9 +6,9 @@ export class DeadlinePassed extends Error {
 }
 
 /** @throws DeadlinePassed when the deadline expires first; the later result of `work` is ignored */
-export function within<V>(ms: number, work: Promise<V>): Promise<V> {
+export function withDeadline<V>(ms: number, work: Promise<V>): Promise<V> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new DeadlinePassed(ms)), ms);
+    const timer = setTimeout(() => reject(new DeadlineExceededError(ms)), ms);
     const stop = (): void => clearTimeout(timer);
     work.finally(stop).then(resolve, reject);
   });

@@ -6,33 +6,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';
 import { getPathValue } from '../../ports/document.js';
-import { trigramField, extractValueTrigrams } from './trigrams.js';
-import type { Stored } from './translate.js';
+import { toTrigramField, extractValueTrigrams } from './trigrams.js';
+import type { MongoDoc } from './translate.js';
 
-const AT_ONCE = 200;
-const REST_MS = 10;
-const RETRY_MS = 5_000;
+const STEP_DOCUMENTS = 200;
+const STEP_PAUSE_MS = 10;
+const RETRY_DELAY_MS = 5_000;
 
 /** Runs a step with the collection of the current client, which may have been replaced. */
-type Run = <V>(step: (driver: Driver<Stored>) => Promise<V>) => Promise<V>;
+type StepRunner = <V>(step: (driver: Driver<MongoDoc>) => Promise<V>) => Promise<V>;
 
-export async function fillTrigrams(run: Run, path: string, signal: AbortSignal): Promise<void> {
+export async function fillTrigrams(run: StepRunner, path: string, signal: AbortSignal): Promise<void> {
   for (let left = true; left && !signal.aborted;) {
-    let rest = REST_MS;
+    let rest = STEP_PAUSE_MS;
     try {
-      left = await run((driver) => step(driver, path));
+      left = await run((driver) => fillStep(driver, path));
     } catch {
       // The server is unreachable. Results are complete without trigrams, only slower, so retry
       // later.
-      rest = RETRY_MS;
+      rest = RETRY_DELAY_MS;
     }
     if (left) await pause(rest, undefined, { ref: false, signal }).catch(() => undefined);
   }
 }
 
-async function step(driver: Driver<Stored>, path: string): Promise<boolean> {
-  const field = trigramField(path);
-  const rows = await driver.find({ [field]: null }, { projection: { [path]: 1 }, limit: AT_ONCE }).toArray();
+async function fillStep(driver: Driver<MongoDoc>, path: string): Promise<boolean> {
+  const field = toTrigramField(path);
+  const rows = await driver.find({ [field]: null }, { projection: { [path]: 1 }, limit: STEP_DOCUMENTS }).toArray();
   if (rows.length === 0) return false;
   const { modifiedCount } = await driver.bulkWrite(
     rows.map((row) => {

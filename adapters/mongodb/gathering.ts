@@ -3,18 +3,18 @@
  * the turn ends. Each call still gets its own outcome.
  */
 
-const MOST = 1000;
+const MAX_BATCH_CALLS = 1000;
 
 export type CallOutcome<O> = { value: O } | { error: unknown };
 
-interface Call<I, O> {
+interface PendingCall<I, O> {
   input: I;
   resolve: (value: O) => void;
   reject: (error: unknown) => void;
 }
 
-export class Gathering<I, O> {
-  #calls: Call<I, O>[] = [];
+export class CallBatcher<I, O> {
+  #calls: PendingCall<I, O>[] = [];
 
   /**
    * @param alone runs a single call
@@ -36,10 +36,10 @@ export class Gathering<I, O> {
   #sendAll(): void {
     const calls = this.#calls;
     this.#calls = [];
-    for (let i = 0; i < calls.length; i += MOST) void this.#send(calls.slice(i, i + MOST));
+    for (let i = 0; i < calls.length; i += MAX_BATCH_CALLS) void this.#send(calls.slice(i, i + MAX_BATCH_CALLS));
   }
 
-  async #send(calls: readonly Call<I, O>[]): Promise<void> {
+  async #send(calls: readonly PendingCall<I, O>[]): Promise<void> {
     const [only] = calls;
     if (calls.length === 1 && only !== undefined) {
       await this.alone(only.input).then(only.resolve, only.reject);

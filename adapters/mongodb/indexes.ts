@@ -5,8 +5,8 @@
  */
 import { checkPath } from '../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
-import { trigramField } from './trigrams.js';
-import { fieldName } from './translate.js';
+import { toTrigramField } from './trigrams.js';
+import { toFieldName } from './translate.js';
 
 export interface MongoIndex {
   key: { [field: string]: 1 };
@@ -16,27 +16,27 @@ export interface MongoIndex {
   wildcardProjection?: { [field: string]: 1 };
 }
 
-const WILDCARD = '$**';
-const FEW = 'few ';
+const WILDCARD_FIELD = '$**';
+const VALUE_INDEX_PREFIX = 'few ';
 
 /**
  * `shared` replaces all of `instead` on servers with wildcard indexes; null when nothing is shared.
  */
-export interface MongoIndexes {
+export interface MongoIndexPlan {
   own: MongoIndex[];
   shared: MongoIndex | null;
   instead: MongoIndex[];
 }
 
-type Declared = Pick<CollectionSpec, 'indexes' | 'values' | 'search'>;
+type IndexDeclaration = Pick<CollectionSpec, 'indexes' | 'values' | 'search'>;
 
-export function indexesOf({ indexes, values = [], search = [] }: Declared): MongoIndexes {
+export function buildIndexPlan({ indexes, values = [], search = [] }: IndexDeclaration): MongoIndexPlan {
   const own = [...indexes.map(toIndex), ...search.map(toSearchIndex)];
   const leading = new Set(own.map(({ key }) => Object.keys(key)[0]));
-  const paths = values.filter((path) => !leading.has(fieldName(path)));
+  const paths = values.filter((path) => !leading.has(toFieldName(path)));
   const alone = paths.map((path) => toIndex({ fields: [path] }));
   if (paths.length < 2) return { own: [...own, ...alone], shared: null, instead: [] };
-  return { own, shared: sharedBy(paths.map(fieldName)), instead: alone };
+  return { own, shared: toSharedIndex(paths.map(toFieldName)), instead: alone };
 }
 
 /**
@@ -44,7 +44,7 @@ export function indexesOf({ indexes, values = [], search = [] }: Declared): Mong
  * others end in `_id`, as sorts do.
  */
 export function toIndex({ fields, unique }: IndexSpec): MongoIndex {
-  const names = fields.map(fieldName);
+  const names = fields.map(toFieldName);
   if (unique) {
     if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
     return { key: { [names[0] as string]: 1 }, name: names[0] as string, unique: true, sparse: true };
@@ -54,13 +54,13 @@ export function toIndex({ fields, unique }: IndexSpec): MongoIndex {
 }
 
 function toSearchIndex(path: string): MongoIndex {
-  const field = trigramField(checkPath(path));
+  const field = toTrigramField(checkPath(path));
   return { key: { [field]: 1 }, name: field };
 }
 
-const sharedBy = (names: readonly string[]): MongoIndex => ({
-  key: { [WILDCARD]: 1 },
-  name: FEW + names.join(),
+const toSharedIndex = (names: readonly string[]): MongoIndex => ({
+  key: { [WILDCARD_FIELD]: 1 },
+  name: VALUE_INDEX_PREFIX + names.join(),
   wildcardProjection: Object.fromEntries(names.map((name) => [name, 1])),
 });
 
@@ -68,12 +68,12 @@ const sharedBy = (names: readonly string[]): MongoIndex => ({
  * Returns whether an index was created by an earlier declaration, not manually. Unique indexes
  * remain, because they enforce a rule.
  */
-export function isOurs({ key, name, unique }: { key: object; name?: string; unique?: boolean }): boolean {
+export function isManagedIndex({ key, name, unique }: { key: object; name?: string; unique?: boolean }): boolean {
   const fields = Object.keys(key);
   if (unique === true || fields.length === 0 || name === undefined) return false;
-  if (fields[0] === WILDCARD) return name.startsWith(FEW);
+  if (fields[0] === WILDCARD_FIELD) return name.startsWith(VALUE_INDEX_PREFIX);
   return fields.length > 1 && fields.at(-1) === '_id' && name === fields.join();
 }
 
-export const servedBy = ({ key, wildcardProjection }: Pick<MongoIndex, 'key' | 'wildcardProjection'>): string[] =>
-  WILDCARD in key ? Object.keys(wildcardProjection ?? {}) : Object.keys(key).slice(0, 1);
+export const listServedFields = ({ key, wildcardProjection }: Pick<MongoIndex, 'key' | 'wildcardProjection'>): string[] =>
+  WILDCARD_FIELD in key ? Object.keys(wildcardProjection ?? {}) : Object.keys(key).slice(0, 1);

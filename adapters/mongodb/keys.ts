@@ -6,16 +6,16 @@
  */
 import type { Json } from '../../ports/store.js';
 
-const SPECIAL = /^[$~]|^_bsontype$|^__proto__$|^$|[.%\0]/;
+const SPECIAL_KEY_PATTERN = /^[$~]|^_bsontype$|^__proto__$|^$|[.%\0]/;
 
 function encodeKey(key: string): string {
-  if (!SPECIAL.test(key)) return key;
+  if (!SPECIAL_KEY_PATTERN.test(key)) return key;
   if (key === '') return '%';
-  if (key.startsWith('_')) return `%5f${key.slice(1).replace(/[.%\0]/g, hex)}`;
-  return key.replace(/^[$~]|[.%\0]/g, hex);
+  if (key.startsWith('_')) return `%5f${key.slice(1).replace(/[.%\0]/g, toPercentHex)}`;
+  return key.replace(/^[$~]|[.%\0]/g, toPercentHex);
 }
 
-function hex(character: string): string {
+function toPercentHex(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 

@@ -17,14 +17,14 @@ interface PeerDoc extends Doc {
   beat: number;
 }
 
-const RENEW_MS = 10_000;
+const RENEW_INTERVAL_MS = 10_000;
 /** Two of three renewals may fail. */
-const GONE_MS = 3 * RENEW_MS;
+const GONE_AFTER_MS = 3 * RENEW_INTERVAL_MS;
 /** Retention for documents of killed processes: another process may see a slow store. */
-const FORGET_MS = 10 * RENEW_MS;
-const MOST = 1_000;
+const FORGET_AFTER_MS = 10 * RENEW_INTERVAL_MS;
+const MAX_PEERS = 1_000;
 
-export interface PeersParts {
+export interface PeerCounterDependencies {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
@@ -32,7 +32,7 @@ export interface PeersParts {
   version: string;
 }
 
-export class Peers {
+export class PeerCounter {
   readonly #rows: Collection<PeerDoc>;
   readonly #id: string;
   readonly #seen: StalenessTracker;
@@ -41,7 +41,7 @@ export class Peers {
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(private readonly parts: PeersParts) {
+  constructor(private readonly parts: PeerCounterDependencies) {
     this.#rows = parts.store.collection('kernel_processes');
     this.#id = parts.ids.uuid();
     this.#seen = new StalenessTracker(() => parts.clock.monotonic());
@@ -55,10 +55,10 @@ export class Peers {
   }
 
   async start(): Promise<void> {
-    const look = (): void => void (this.#looking = this.#lookSafely());
+    const look = (): void => void (this.#looking = this.#updateSafely());
     look();
     await this.#looking;
-    this.#timer = setInterval(look, RENEW_MS);
+    this.#timer = setInterval(look, RENEW_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -68,32 +68,32 @@ export class Peers {
     await this.#looking;
     // After a failed start the store is already closed.
     if (!this.#isListed) return;
-    await this.#rows.remove({ id: this.#id }).catch((err: unknown) => this.#tell(err));
+    await this.#rows.remove({ id: this.#id }).catch((err: unknown) => this.#logFailure(err));
   }
 
-  async look(): Promise<void> {
+  async update(): Promise<void> {
     const { version } = this.parts;
     const set = { host: hostname(), pid: process.pid, version };
     this.#isListed = true;
     await this.#rows.change({ id: this.#id }, { set, inc: { beat: 1 } }, { upsert: true });
-    const { items } = await this.#rows.find({ limit: MOST });
-    const round = this.#seen.round();
-    const aged = items.map(({ id, beat }) => ({ id, ageMs: id === this.#id ? 0 : round.ageMs(`${id} ${beat}`) }));
+    const { items } = await this.#rows.find({ limit: MAX_PEERS });
+    const round = this.#seen.startRound();
+    const aged = items.map(({ id, beat }) => ({ id, ageMs: id === this.#id ? 0 : round.getAgeMs(`${id} ${beat}`) }));
     round.end();
-    this.#count = Math.max(1, aged.filter(({ ageMs }) => ageMs < GONE_MS).length);
-    const forgotten = aged.filter(({ ageMs }) => ageMs >= FORGET_MS).map(({ id }) => id);
+    this.#count = Math.max(1, aged.filter(({ ageMs }) => ageMs < GONE_AFTER_MS).length);
+    const forgotten = aged.filter(({ ageMs }) => ageMs >= FORGET_AFTER_MS).map(({ id }) => id);
     if (forgotten.length > 0) await this.#rows.remove({ id: { in: forgotten } });
   }
 
-  async #lookSafely(): Promise<void> {
+  async #updateSafely(): Promise<void> {
     try {
-      await this.look();
+      await this.update();
     } catch (err) {
-      this.#tell(err);
+      this.#logFailure(err);
     }
   }
 
-  #tell(err: unknown): void {
+  #logFailure(err: unknown): void {
     this.parts.log.warn({ err }, 'the processes of this store were not counted; limits stay as they are');
   }
 }

@@ -6,28 +6,28 @@
 import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
-import type { KnownIndexes } from './candidates.js';
+import type { IndexInfo } from './candidates.js';
 import type { ConnectionState } from './connection-lines.js';
-import { MongoConnection, type ConnectionTimes } from './connection.js';
-import { translated } from './errors.js';
+import { MongoConnection, type ConnectionTimeouts } from './connection.js';
+import { toStoreError } from './errors.js';
 import { fillTrigrams } from './fill.js';
-import { HIDDEN, pathOf } from './trigrams.js';
-import { indexesOf, isOurs, servedBy, type MongoIndex } from './indexes.js';
-import type { Stored } from './translate.js';
+import { HIDDEN_PREFIX, parseTrigramField } from './trigrams.js';
+import { buildIndexPlan, isManagedIndex, listServedFields, type MongoIndex } from './indexes.js';
+import type { MongoDoc } from './translate.js';
 
-export interface MongoOptions {
+export interface MongoStoreOptions {
   url: string;
   /** Called on changes of the connection state. */
   tell?: (state: ConnectionState, cause?: unknown) => void;
   /** Called with the duration of each answered operation in milliseconds. */
   answered?: (ms: number) => void;
-  times?: ConnectionTimes;
+  times?: ConnectionTimeouts;
 }
 
-const NAME = /^[a-z][a-z0-9_]*$/;
+const COLLECTION_NAME_PATTERN = /^[a-z][a-z0-9_]*$/;
 /** Server selection timeout; `serverSelectionTimeoutMS` in the URL takes precedence. */
-const SELECTION_MS = 8_000;
-const BEING_CREATED = new Set<unknown>([48, 85, 117]);
+const SERVER_SELECTION_TIMEOUT_MS = 8_000;
+const BEING_CREATED_CODES = new Set<unknown>([48, 85, 117]);
 
 export class MongoStore implements DocumentStore {
   readonly engine = 'mongodb';
@@ -36,23 +36,23 @@ export class MongoStore implements DocumentStore {
   readonly #connection: MongoConnection;
   readonly #database: string;
   readonly #writes = new Set<Promise<unknown>>();
-  readonly #patient: boolean;
-  readonly #known = new Map<string, Promise<KnownIndexes>>();
+  readonly #hasUrlTimeout: boolean;
+  readonly #indexInfo = new Map<string, Promise<IndexInfo>>();
   readonly #filling = new Map<string, Promise<void>>();
   readonly #end = new AbortController();
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
-  constructor({ url, tell, answered, times }: MongoOptions) {
-    this.#patient = /[?&]serverSelectionTimeoutMS=/i.test(url);
+  constructor({ url, tell, answered, times }: MongoStoreOptions) {
+    this.#hasUrlTimeout = /[?&]serverSelectionTimeoutMS=/i.test(url);
     const options = {
-      ...(this.#patient ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
+      ...(this.#hasUrlTimeout ? {} : { serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS }),
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
       appName: 'aos',
     } as const;
     this.#connection = new MongoConnection(url, options, tell, times, answered);
-    this.#database = databaseOf(url);
+    this.#database = parseDatabaseName(url);
   }
 
   /**
@@ -60,26 +60,26 @@ export class MongoStore implements DocumentStore {
    *   then closed
    */
   connect(): Promise<void> {
-    return this.#connection.connect(this.#patient);
+    return this.#connection.connect(this.#hasUrlTimeout);
   }
 
   /** @throws TypeError on an invalid name */
   collection<T extends Doc>(name: string): Collection<T> {
-    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+    if (!COLLECTION_NAME_PATTERN.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
     return new MongoCollection<T>({
-      driver: () => this.#driver(name),
-      read: (work) => this.#connection.run(work),
-      write: (work) => this.#track(() => this.#connection.run(work)),
-      known: () => this.#knownOf(name),
+      getDriver: () => this.#getDriver(name),
+      runRead: (work) => this.#connection.run(work),
+      runWrite: (work) => this.#track(() => this.#connection.run(work)),
+      getIndexInfo: () => this.#getIndexInfo(name),
     });
   }
 
-  async collections(): Promise<string[]> {
+  async listCollections(): Promise<string[]> {
     const list = () => this.#connection.db(this.#database).listCollections({}, { nameOnly: true }).toArray();
     const found = await this.#connection.run(list);
     return found
       .map(({ name }) => name)
-      .filter((name) => NAME.test(name))
+      .filter((name) => COLLECTION_NAME_PATTERN.test(name))
       .toSorted();
   }
 
@@ -87,17 +87,17 @@ export class MongoStore implements DocumentStore {
     for (const { name } of specs) this.collection(name);
     for (const spec of specs) {
       const { name } = spec;
-      const { own, shared, instead } = indexesOf(spec);
+      const { own, shared, instead } = buildIndexPlan(spec);
       await this.#createIndexes(name, own);
-      const few = shared === null || (await this.#takes(name, shared)) ? shared : null;
+      const few = shared === null || (await this.#tryCreateIndex(name, shared)) ? shared : null;
       if (few === null) await this.#createIndexes(name, instead);
-      await this.#dropOthers(name, [...own, ...(few === null ? instead : [few])]);
-      this.#known.delete(name);
-      await this.#knownOf(name);
+      await this.#dropStaleIndexes(name, [...own, ...(few === null ? instead : [few])]);
+      this.#indexInfo.delete(name);
+      await this.#getIndexInfo(name);
     }
   }
 
-  async #takes(name: string, index: MongoIndex): Promise<boolean> {
+  async #tryCreateIndex(name: string, index: MongoIndex): Promise<boolean> {
     try {
       await this.#createIndexes(name, [index]);
       return true;
@@ -111,44 +111,44 @@ export class MongoStore implements DocumentStore {
    * Drops indexes of earlier declarations. A process of the previous version continues with other
    * plans.
    */
-  async #dropOthers(name: string, wanted: readonly MongoIndex[]): Promise<void> {
+  async #dropStaleIndexes(name: string, wanted: readonly MongoIndex[]): Promise<void> {
     const names = new Set(wanted.map((index) => index.name));
-    const old = (await this.#listIndexes(name)).filter((index) => isOurs(index) && !names.has(index.name));
+    const old = (await this.#listIndexes(name)).filter((index) => isManagedIndex(index) && !names.has(index.name));
     for (const index of old) {
-      const drop = (): Promise<unknown> => this.#driver(name).dropIndex(index.name).catch(goneAlready);
+      const drop = (): Promise<unknown> => this.#getDriver(name).dropIndex(index.name).catch(ignoreMissingIndex);
       await this.#track(() => this.#connection.runLong(drop));
     }
   }
 
   #listIndexes(name: string): Promise<MongoIndex[]> {
-    const list = (): Promise<MongoIndex[]> => this.#driver(name).listIndexes().toArray() as Promise<MongoIndex[]>;
-    return this.#connection.run(() => list().catch(noneWithoutCollection));
+    const list = (): Promise<MongoIndex[]> => this.#getDriver(name).listIndexes().toArray() as Promise<MongoIndex[]>;
+    return this.#connection.run(() => list().catch(ignoreMissingCollection));
   }
 
-  #driver(name: string): Driver<Stored> {
-    return this.#connection.collection<Stored>(this.#database, name);
+  #getDriver(name: string): Driver<MongoDoc> {
+    return this.#connection.collection<MongoDoc>(this.#database, name);
   }
 
-  #knownOf(name: string): Promise<KnownIndexes> {
-    const asked = this.#known.get(name);
+  #getIndexInfo(name: string): Promise<IndexInfo> {
+    const asked = this.#indexInfo.get(name);
     if (asked !== undefined) return asked;
-    const known = this.#askKnown(name);
-    this.#known.set(name, known);
-    known.catch(() => this.#known.delete(name));
+    const known = this.#loadIndexInfo(name);
+    this.#indexInfo.set(name, known);
+    known.catch(() => this.#indexInfo.delete(name));
     return known;
   }
 
-  async #askKnown(name: string): Promise<KnownIndexes> {
-    const leading = (await this.#listIndexes(name)).flatMap(servedBy);
-    const texts = leading.filter((field) => field.startsWith(HIDDEN)).map(pathOf);
-    for (const path of texts) this.#fill(name, path);
+  async #loadIndexInfo(name: string): Promise<IndexInfo> {
+    const leading = (await this.#listIndexes(name)).flatMap(listServedFields);
+    const texts = leading.filter((field) => field.startsWith(HIDDEN_PREFIX)).map(parseTrigramField);
+    for (const path of texts) this.#startTrigramFill(name, path);
     return { texts, leading: new Set(leading) };
   }
 
-  #fill(name: string, path: string): void {
+  #startTrigramFill(name: string, path: string): void {
     const key = `${name} ${path}`;
     if (this.#closed || this.#filling.has(key)) return;
-    const filled = fillTrigrams((step) => this.#connection.run(() => step(this.#driver(name))), path, this.#end.signal);
+    const filled = fillTrigrams((step) => this.#connection.run(() => step(this.#getDriver(name))), path, this.#end.signal);
     this.#filling.set(key, filled);
     void filled.finally(() => this.#filling.delete(key));
   }
@@ -156,11 +156,11 @@ export class MongoStore implements DocumentStore {
   async #createIndexes(name: string, indexes: readonly MongoIndex[]): Promise<void> {
     if (indexes.length === 0) return;
     const create = (): Promise<unknown> =>
-      this.#track(() => this.#connection.runLong(() => this.#driver(name).createIndexes([...indexes])));
+      this.#track(() => this.#connection.runLong(() => this.#getDriver(name).createIndexes([...indexes])));
     try {
       await create();
     } catch (error) {
-      if (!(error instanceof MongoServerError) || !BEING_CREATED.has(error.code)) throw translated(error);
+      if (!(error instanceof MongoServerError) || !BEING_CREATED_CODES.has(error.code)) throw toStoreError(error);
       await create();
     }
   }
@@ -169,7 +169,7 @@ export class MongoStore implements DocumentStore {
     return this.#connection.ping();
   }
 
-  async size(): Promise<number | null> {
+  async getSize(): Promise<number | null> {
     const { storageSize, indexSize } = await this.#connection.run(() =>
       this.#connection.db(this.#database).command({ dbStats: 1 }),
     );
@@ -198,18 +198,18 @@ export class MongoStore implements DocumentStore {
 }
 
 /** For a missing collection some servers return no indexes and others error 26. */
-function noneWithoutCollection(error: unknown): MongoIndex[] {
+function ignoreMissingCollection(error: unknown): MongoIndex[] {
   if (error instanceof MongoServerError && error.code === 26) return [];
   throw error;
 }
 
 /** Another process has dropped it (27). */
-function goneAlready(error: unknown): void {
+function ignoreMissingIndex(error: unknown): void {
   if (!(error instanceof MongoServerError) || error.code !== 27) throw error;
 }
 
 /** Returns the database in the URL's path. `new URL` cannot parse a seed list of several hosts. */
-export function databaseOf(url: string): string {
+export function parseDatabaseName(url: string): string {
   const path = /^[^/]*\/\/[^/]*\/([^?]*)/.exec(url)?.[1] ?? '';
   return path === '' ? 'aos' : decodeURIComponent(path);
 }

@@ -1,15 +1,15 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { StoreConflict } from '../../ports/store.js';
-import { DUPLICATE_KEY } from './errors.js';
+import { DUPLICATE_KEY_CODE } from './errors.js';
 import type { CallOutcome } from './gathering.js';
-import { conflictOf, type Stored } from './translate.js';
+import { getConflictIndex, type MongoDoc } from './translate.js';
 
 /** Returns the documents with these ids, null for missing ones. Ids may repeat. */
 export async function getAll(
-  driver: Driver<Stored>,
+  driver: Driver<MongoDoc>,
   ids: readonly string[],
   projection: { projection?: { [field: string]: 0 } },
-): Promise<CallOutcome<Stored | null>[]> {
+): Promise<CallOutcome<MongoDoc | null>[]> {
   const rows = await driver
     .find({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length, ...projection })
     .toArray();
@@ -18,25 +18,25 @@ export async function getAll(
 }
 
 /** @throws the driver's error, unless all failures were conflicts */
-export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
-  return settled(docs, driver.insertMany([...docs], { ordered: false }));
+export async function insertAll(driver: Driver<MongoDoc>, docs: readonly MongoDoc[]): Promise<CallOutcome<void>[]> {
+  return toOutcomes(docs, driver.insertMany([...docs], { ordered: false }));
 }
 
 /**
  * Of two documents with one id the later one wins: the server keeps the order.
  * @throws as `insertAll`
  */
-export async function putAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
+export async function putAll(driver: Driver<MongoDoc>, docs: readonly MongoDoc[]): Promise<CallOutcome<void>[]> {
   const writes = docs.map((doc) => ({ replaceOne: { filter: { _id: doc._id }, replacement: doc, upsert: true } }));
-  return settled(docs, driver.bulkWrite(writes, { ordered: false }));
+  return toOutcomes(docs, driver.bulkWrite(writes, { ordered: false }));
 }
 
-async function settled(docs: readonly Stored[], writing: Promise<unknown>): Promise<CallOutcome<void>[]> {
+async function toOutcomes(docs: readonly MongoDoc[], writing: Promise<unknown>): Promise<CallOutcome<void>[]> {
   const outcomes = docs.map((): CallOutcome<void> => ({ value: undefined }));
   try {
     await writing;
   } catch (error) {
-    for (const [at, index] of conflictsOf(error)) outcomes[at] = { error: new StoreConflict(index) };
+    for (const [at, index] of listConflicts(error)) outcomes[at] = { error: new StoreConflict(index) };
   }
   return outcomes;
 }
@@ -45,13 +45,13 @@ async function settled(docs: readonly Stored[], writing: Promise<unknown>): Prom
  * Returns the conflicting documents with their index. A missing majority acknowledgment is not a
  * conflict.
  */
-function conflictsOf(error: unknown): [at: number, index: string][] {
+function listConflicts(error: unknown): [at: number, index: string][] {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const errors = [error.writeErrors].flat();
-  const isMore = errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY);
+  const isMore = errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY_CODE);
   if (isMore || error.result.getWriteConcernError() !== undefined) throw error;
   return errors.map(({ index, errmsg = '', err }) => {
     const keyPattern = (err as { keyPattern?: object }).keyPattern;
-    return [index, conflictOf({ keyPattern, message: errmsg })];
+    return [index, getConflictIndex({ keyPattern, message: errmsg })];
   });
 }

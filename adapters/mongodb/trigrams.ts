@@ -8,13 +8,13 @@ import { getPathValue } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
 
 /** Maximum trigrams counted per filter; each needs one query. */
-const ASKED = 12;
+const MAX_COUNTED_TRIGRAMS = 12;
 
 /** Prefix that no document path starts with. */
-export const HIDDEN = '~';
+export const HIDDEN_PREFIX = '~';
 
-export const trigramField = (path: string): string => HIDDEN + path.replaceAll('.', HIDDEN);
-export const pathOf = (field: string): string => field.slice(HIDDEN.length).replaceAll(HIDDEN, '.');
+export const toTrigramField = (path: string): string => HIDDEN_PREFIX + path.replaceAll('.', HIDDEN_PREFIX);
+export const parseTrigramField = (field: string): string => field.slice(HIDDEN_PREFIX.length).replaceAll(HIDDEN_PREFIX, '.');
 
 export const extractValueTrigrams = (value: unknown): string[] =>
   typeof value === 'string' ? extractTrigrams(value) : [];
@@ -23,26 +23,26 @@ export const extractValueTrigrams = (value: unknown): string[] =>
  * Returns the trigram fields of a new document.
  * @param texts paths
  */
-export function trigramFields(doc: Doc, texts: readonly string[]): { [field: string]: string[] } {
-  return Object.fromEntries(texts.map((path) => [trigramField(path), extractValueTrigrams(getPathValue(doc, path))]));
+export function buildTrigramFields(doc: Doc, texts: readonly string[]): { [field: string]: string[] } {
+  return Object.fromEntries(texts.map((path) => [toTrigramField(path), extractValueTrigrams(getPathValue(doc, path))]));
 }
 
-export function trigramUpdates({ set, unset }: Update, texts: readonly string[]): { [field: string]: string[] } {
+export function buildTrigramUpdates({ set, unset }: Update, texts: readonly string[]): { [field: string]: string[] } {
   const written = texts.filter((path) => unset?.includes(path) || (set && Object.hasOwn(set, path)));
-  return Object.fromEntries(written.map((path) => [trigramField(path), extractValueTrigrams(set?.[path])]));
+  return Object.fromEntries(written.map((path) => [toTrigramField(path), extractValueTrigrams(set?.[path])]));
 }
 
-export function trigramsAsked(filter: Filter, texts: readonly string[]): { field: string; grams: string[] } | null {
+export function buildTrigramQuery(filter: Filter, texts: readonly string[]): { field: string; grams: string[] } | null {
   for (const path of texts) {
     const condition = filter[path] as Condition | undefined;
     if (condition === null || typeof condition !== 'object' || condition.contains === undefined) continue;
     const grams = new Set([condition.contains].flat().flatMap(extractTrigrams));
-    if (grams.size > 0) return { field: trigramField(path), grams: spread([...grams]) };
+    if (grams.size > 0) return { field: toTrigramField(path), grams: selectEvenly([...grams]) };
   }
   return null;
 }
 
-function spread(grams: readonly string[]): string[] {
-  const step = Math.ceil(grams.length / ASKED);
+function selectEvenly(grams: readonly string[]): string[] {
+  const step = Math.ceil(grams.length / MAX_COUNTED_TRIGRAMS);
   return grams.filter((_, i) => i % step === 0);
 }

@@ -8,9 +8,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Cipher } from '../../ports/cipher.js';
 
-const NONCE = 12;
-const TAG = 16;
-const VERSION = 'v1.';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION_PREFIX = 'v1.';
 
 export class DataCipher implements Cipher {
   private readonly key: Buffer;
@@ -18,35 +18,35 @@ export class DataCipher implements Cipher {
   /** @param dataKey `security.data_key`, 32 characters or more */
   constructor(private readonly dataKey: string) {
     if (dataKey.length < 32) throw new TypeError('the data key is shorter than 32 characters');
-    this.key = this.expand('aos/cipher/v1');
+    this.key = this.deriveKey('aos/cipher/v1');
   }
 
-  private expand(info: string): Buffer {
+  private deriveKey(info: string): Buffer {
     return Buffer.from(hkdfSync('sha256', this.dataKey, '', info, 32));
   }
 
   seal(plain: string, purpose: string): string {
-    const nonce = randomBytes(NONCE);
+    const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.key, nonce);
     cipher.setAAD(Buffer.from(purpose, 'utf8'));
     const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-    return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
+    return VERSION_PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
   }
 
   open(sealed: string, purpose: string): string {
-    const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
-    if (!sealed.startsWith(VERSION) || bytes.length < NONCE + TAG) throw new Error('this is not a sealed text');
-    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE), { authTagLength: TAG });
+    const bytes = Buffer.from(sealed.slice(VERSION_PREFIX.length), 'base64url');
+    if (!sealed.startsWith(VERSION_PREFIX) || bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('this is not a sealed text');
+    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(purpose, 'utf8'));
-    decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     try {
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
     } catch (error) {
       throw new Error('the text was sealed with another key, for another purpose, or changed', { cause: error });
     }
   }
 
   derive(purpose: string): Buffer {
-    return this.expand(`aos/derive/v1/${purpose}`);
+    return this.deriveKey(`aos/derive/v1/${purpose}`);
   }
 }

@@ -1,16 +1,16 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hash, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { isoOf } from '../../lib/time.js';
+import { toIsoString } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 /**
  * Offset of `performance.now`, which counts from process start, to the system's monotonic
  * milliseconds.
  */
-const SYSTEM_MS = Number(process.hrtime.bigint() / 1_000_000n) - performance.now();
+const MONOTONIC_OFFSET_MS = Number(process.hrtime.bigint() / 1_000_000n) - performance.now();
 
-function epoch(): string {
+function getMonotonicEpoch(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return hash('sha256', `${boot} ${readlinkSync('/proc/self/ns/time')}`).slice(0, 16);
@@ -21,17 +21,17 @@ function epoch(): string {
 }
 
 export class SystemClock implements Clock {
-  readonly epoch = epoch();
+  readonly epoch = getMonotonicEpoch();
 
   now(): number {
     return Date.now();
   }
 
   iso(): string {
-    return isoOf(Date.now());
+    return toIsoString(Date.now());
   }
 
   monotonic(): number {
-    return SYSTEM_MS + performance.now();
+    return MONOTONIC_OFFSET_MS + performance.now();
   }
 }

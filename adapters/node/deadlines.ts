@@ -37,7 +37,7 @@ export class Deadlines {
     return Math.max(0, this.endsAt - performance.now());
   }
 
-  connected(): void {
+  markConnected(): void {
     clearTimeout(this.connect);
   }
 

@@ -1,14 +1,14 @@
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-const SYNC = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+const SYNC_FLUSH_OPTIONS = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 
 /** @param body distinguishes the zlib and raw variants of `deflate` that servers send */
-function decompressor(encoding: string, body: Buffer): Transform | null {
-  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC);
+function createDecompressor(encoding: string, body: Buffer): Transform | null {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC_FLUSH_OPTIONS);
   if (encoding === 'br') return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
   if (encoding !== 'deflate') return null;
-  return ((body[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(SYNC) : zlib.createInflateRaw(SYNC);
+  return ((body[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(SYNC_FLUSH_OPTIONS) : zlib.createInflateRaw(SYNC_FLUSH_OPTIONS);
 }
 
 function decompress(body: Buffer, through: Transform, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
@@ -30,7 +30,7 @@ function decompress(body: Buffer, through: Transform, maxBytes: number): Promise
 
 const MAX_ENCODINGS = 5;
 
-export interface Decoded {
+export interface DecodedBody {
   body: Buffer;
   truncated: boolean;
   /** The encoding that could not be decoded; null when the body was decoded. */
@@ -38,7 +38,7 @@ export interface Decoded {
 }
 
 /** @param encodings value of the `Content-Encoding` header */
-export async function decodeBody(body: Buffer, encodings: string, maxBytes: number): Promise<Decoded> {
+export async function decodeBody(body: Buffer, encodings: string, maxBytes: number): Promise<DecodedBody> {
   let found = { body, truncated: false };
   const names = encodings
     .toLowerCase()
@@ -48,7 +48,7 @@ export async function decodeBody(body: Buffer, encodings: string, maxBytes: numb
   if (names.length > MAX_ENCODINGS) return { body, truncated: false, undecodable: names.join(', ') };
   for (const encoding of names.toReversed()) {
     if (found.body.length === 0) break;
-    const through = decompressor(encoding, found.body);
+    const through = createDecompressor(encoding, found.body);
     if (through === null) return { body, truncated: false, undecodable: encoding };
     try {
       const { body: next, truncated } = await decompress(found.body, through, maxBytes);

@@ -11,9 +11,9 @@ import type { EgressPolicy } from '../../ports/outbound.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-const networks = (...list: string[]): Network[] => list.map((text) => ipaddr.parseCIDR(text));
+const parseNetworks = (...list: string[]): Network[] => list.map((text) => ipaddr.parseCIDR(text));
 
-const ALWAYS = networks(
+const ALWAYS_BLOCKED_NETWORKS = parseNetworks(
   '0.0.0.0/8',
   '169.254.0.0/16',
   '224.0.0.0/4',
@@ -30,14 +30,14 @@ const ALWAYS = networks(
   'fd20:ce::254/128',
   'fd00:c1::a9fe:a9fe/128',
 );
-const LOOPBACK_6 = ipaddr.parse('::1');
-const GLOBAL_6 = networks('2000::/3');
+const LOOPBACK_IPV6 = ipaddr.parse('::1');
+const GLOBAL_IPV6_NETWORKS = parseNetworks('2000::/3');
 
 /**
  * IPv6 ranges that embed an IPv4 address: prefix, byte offset, and whether the address is stored
  * inverted.
  */
-const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
+const EMBEDDED_IPV4_RANGES: readonly [Network, offset: number, inverted: boolean][] = [
   [ipaddr.parseCIDR('::ffff:0:0/96'), 12, false],
   [ipaddr.parseCIDR('::ffff:0:0:0/96'), 12, false],
   [ipaddr.parseCIDR('::/96'), 12, false],
@@ -51,46 +51,46 @@ const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
  * the position of the IPv4 address (RFC 6052: /48, /56, /64 or /96, skipping byte 8). All positions
  * are checked.
  */
-const LOCAL_NAT64 = networks('64:ff9b:1::/48');
-const LOCAL_PLACES: readonly (readonly [number, number, number, number])[] = [
+const LOCAL_NAT64_NETWORKS = parseNetworks('64:ff9b:1::/48');
+const LOCAL_NAT64_BYTE_POSITIONS: readonly (readonly [number, number, number, number])[] = [
   [12, 13, 14, 15],
   [6, 7, 9, 10],
   [7, 9, 10, 11],
   [9, 10, 11, 12],
 ];
 
-const within = (address: Address, list: readonly Network[]): boolean =>
+const isInNetworks = (address: Address, list: readonly Network[]): boolean =>
   list.some(
     ([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as [typeof address, number]),
   );
 
-function effective(address: Address): Address {
-  if (address.kind() === 'ipv4' || address.toString() === LOOPBACK_6.toString()) return address;
+function toEffectiveAddress(address: Address): Address {
+  if (address.kind() === 'ipv4' || address.toString() === LOOPBACK_IPV6.toString()) return address;
   const bytes = address.toByteArray();
-  const found = EMBEDDED.find(([network]) => within(address, [network]));
+  const found = EMBEDDED_IPV4_RANGES.find(([network]) => isInNetworks(address, [network]));
   if (!found) return address;
   const [, offset, inverted] = found;
   return new ipaddr.IPv4(bytes.slice(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
 }
 
-function translated(address: Address): Address[] {
-  if (!within(address, LOCAL_NAT64)) return [];
+function listNat64Targets(address: Address): Address[] {
+  if (!isInNetworks(address, LOCAL_NAT64_NETWORKS)) return [];
   const bytes = address.toByteArray();
-  const found = LOCAL_PLACES.map((places) => places.map((place) => bytes[place] ?? 0));
+  const found = LOCAL_NAT64_BYTE_POSITIONS.map((places) => places.map((place) => bytes[place] ?? 0));
   // The zeros before the address look like 0/8 at the other positions, where nothing is reachable.
   return found.filter(([first]) => first !== 0).map((four) => new ipaddr.IPv4(four));
 }
 
 function isGlobal(address: Address): boolean {
-  if (address.kind() === 'ipv6' && !within(address, GLOBAL_6)) return false;
+  if (address.kind() === 'ipv6' && !isInNetworks(address, GLOBAL_IPV6_NETWORKS)) return false;
   return address.range() === 'unicast';
 }
 
-function allowed(addresses: readonly Address[], policy: EgressPolicy): boolean {
+function isAllowed(addresses: readonly Address[], policy: EgressPolicy): boolean {
   return policy.allow.some((cidr) => {
     if (!ipaddr.isValidCIDR(cidr)) return false;
     const network = ipaddr.parseCIDR(cidr);
-    return addresses.some((address) => within(address, [network]));
+    return addresses.some((address) => isInNetworks(address, [network]));
   });
 }
 
@@ -98,14 +98,14 @@ function allowed(addresses: readonly Address[], policy: EgressPolicy): boolean {
  * Returns why connections to this address are blocked, or null.
  * @param text an IPv4 or IPv6 address, without brackets
  */
-export function judgeAddress(text: string, policy: EgressPolicy): string | null {
+export function findAddressBlock(text: string, policy: EgressPolicy): string | null {
   const plain = text.replace(/%.*$/, '');
   if (!ipaddr.isValid(plain)) return `${text} is not an address`;
   const written = ipaddr.parse(plain);
-  const target = effective(written);
-  const reached = [written, target, ...translated(written)];
-  if (reached.some((address) => within(address, ALWAYS))) return `the address ${text} is never allowed`;
-  if (policy.mode === 'private-ok' || isGlobal(target) || allowed([written, target], policy)) return null;
+  const target = toEffectiveAddress(written);
+  const reached = [written, target, ...listNat64Targets(written)];
+  if (reached.some((address) => isInNetworks(address, ALWAYS_BLOCKED_NETWORKS))) return `the address ${text} is never allowed`;
+  if (policy.mode === 'private-ok' || isGlobal(target) || isAllowed([written, target], policy)) return null;
   return `the address ${text} is not a public one`;
 }
 
@@ -113,19 +113,19 @@ export function judgeAddress(text: string, policy: EgressPolicy): string | null 
  * Returns whether an address is globally reachable.
  * @param text address as a socket reports it
  */
-export function isPublic(text: string): boolean {
+export function isPublicAddress(text: string): boolean {
   const plain = text.replace(/%.*$/, '');
-  return ipaddr.isValid(plain) && isGlobal(effective(ipaddr.parse(plain)));
+  return ipaddr.isValid(plain) && isGlobal(toEffectiveAddress(ipaddr.parse(plain)));
 }
 
-export type UrlVerdict = { fault: 'invalid_url' | 'blocked'; reason: string };
+export type UrlRejection = { fault: 'invalid_url' | 'blocked'; reason: string };
 
-export function literalHost(url: URL): string | null {
+export function parseLiteralHost(url: URL): string | null {
   const host = stripBrackets(url.hostname);
   return ipaddr.isValid(host) ? host : null;
 }
 
-export function judgeUrl(text: string, policy: EgressPolicy): URL | UrlVerdict {
+export function checkUrl(text: string, policy: EgressPolicy): URL | UrlRejection {
   if (!URL.canParse(text)) return { fault: 'invalid_url', reason: 'the URL cannot be read' };
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -134,7 +134,7 @@ export function judgeUrl(text: string, policy: EgressPolicy): URL | UrlVerdict {
   if (url.username !== '' || url.password !== '') {
     return { fault: 'invalid_url', reason: 'the URL must not hold a user name or password' };
   }
-  const literal = literalHost(url);
-  const reason = literal === null ? null : judgeAddress(literal, policy);
+  const literal = parseLiteralHost(url);
+  const reason = literal === null ? null : findAddressBlock(literal, policy);
   return reason === null ? url : { fault: 'blocked', reason };
 }

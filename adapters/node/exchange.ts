@@ -12,35 +12,35 @@ import {
   type ServerCertificate,
 } from '../../ports/outbound.js';
 import { parseHostHeader, stripBrackets } from '../../lib/host.js';
-import { isPublic } from './egress.js';
+import { isPublicAddress } from './egress.js';
 import type { Deadlines } from './deadlines.js';
-import type { Checked, Sockets } from './sockets.js';
+import type { CheckedConnectionOptions, SocketPools } from './sockets.js';
 
-export interface Route {
+export interface ConnectionRoute {
   url: URL;
   addresses: readonly LookupAddress[];
   ca: string | undefined;
   /** Pools of keep-alive connections; null for a new connection that is used once. */
-  sockets: Sockets | null;
+  sockets: SocketPools | null;
 }
 
-export type Exchanged = Omit<OutboundResponse, 'duration_ms'>;
+export type ExchangeResult = Omit<OutboundResponse, 'duration_ms'>;
 
 /** The receiver closed a reused connection before it answered; a new connection may be tried. */
-export class StaleConnection extends Error {
+export class StaleConnectionError extends Error {
   override name = 'StaleConnection';
 }
 
 const MAX_HEADER_BYTES = 80 * 1024;
-const ATTEMPT_MS = 1_000;
-const MIN_ATTEMPT_MS = 250;
+const CONNECT_ATTEMPT_MS = 1_000;
+const MIN_CONNECT_ATTEMPT_MS = 250;
 
-const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
-const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
+const RESERVED_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
+const TLS_ERROR_CODE_PATTERN = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
 
-type Stage = 'connect' | 'tls' | 'exchange';
+type ExchangeStage = 'connect' | 'tls' | 'exchange';
 
-const pinned =
+const createPinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
     const [first] = addresses;
@@ -48,9 +48,9 @@ const pinned =
     else callback(null, first?.address ?? '', first?.family ?? 4);
   };
 
-function faultOf(error: NodeJS.ErrnoException, stage: Stage): OutboundError {
+function toOutboundError(error: NodeJS.ErrnoException, stage: ExchangeStage): OutboundError {
   const code = error.code ?? '';
-  if (TLS_CODE.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
+  if (TLS_ERROR_CODE_PATTERN.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
   if (stage === 'connect') return new OutboundError('connect', `no connection: ${code || error.message}`);
   if (code === 'HPE_HEADER_OVERFLOW')
     return new OutboundError('reset', `the headers of the answer are longer than ${MAX_HEADER_BYTES / 1024} KiB`);
@@ -59,10 +59,10 @@ function faultOf(error: NodeJS.ErrnoException, stage: Stage): OutboundError {
   return new OutboundError('reset', 'the connection was closed before the answer was complete');
 }
 
-function headersOf(request: OutboundRequest): Record<string, string | number> {
+function buildHeaders(request: OutboundRequest): Record<string, string | number> {
   const headers: Record<string, string | number> = { 'accept-encoding': 'identity' };
   for (const name in request.headers) {
-    if (!OURS.has(name.toLowerCase())) headers[name] = request.headers[name] as string;
+    if (!RESERVED_HEADERS.has(name.toLowerCase())) headers[name] = request.headers[name] as string;
   }
   if (request.body !== undefined) headers['content-length'] = Buffer.byteLength(request.body);
   else if (['POST', 'PUT', 'PATCH'].includes(request.method)) headers['content-length'] = 0;
@@ -76,10 +76,10 @@ interface FamilyOptions {
   autoSelectFamilyAttemptTimeout: number;
 }
 
-function optionsOf(
+function buildRequestOptions(
   request: OutboundRequest,
-  { url, addresses, ca, sockets }: Route,
-): https.RequestOptions & Checked & FamilyOptions {
+  { url, addresses, ca, sockets }: ConnectionRoute,
+): https.RequestOptions & CheckedConnectionOptions & FamilyOptions {
   const kind = url.protocol !== 'https:' ? 'plain' : request.certificate === true ? 'whole' : 'secure';
   const hostname = stripBrackets(url.hostname);
   const named = request.host === undefined ? hostname : parseHostHeader(request.host);
@@ -95,22 +95,22 @@ function optionsOf(
     path: `${url.pathname}${url.search}`,
     agent: sockets === null ? false : sockets[kind],
     checked: [named, ...addresses.map(({ address }) => address), ...authorities].join(),
-    lookup: pinned(addresses),
+    lookup: createPinnedLookup(addresses),
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: Math.round(Math.max(MIN_ATTEMPT_MS, Math.min(ATTEMPT_MS, wait))),
+    autoSelectFamilyAttemptTimeout: Math.round(Math.max(MIN_CONNECT_ATTEMPT_MS, Math.min(CONNECT_ATTEMPT_MS, wait))),
     maxHeaderSize: MAX_HEADER_BYTES,
     servername: getServerName(named) ?? '',
     ...(isIP(named) !== 0 && {
       checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(named, certificate),
     }),
     rejectUnauthorized: !insecure,
-    headers: headersOf(request),
+    headers: buildHeaders(request),
     ...(secureContext !== undefined && { secureContext }),
   };
 }
 
 /** Returns the peer's certificate, or null without TLS or when it cannot be read. */
-export function certificateOf(socket: Socket): ServerCertificate | null {
+export function readPeerCertificate(socket: Socket): ServerCertificate | null {
   if (!(socket instanceof TLSSocket)) return null;
   const { subject, issuer, valid_to } = socket.getPeerCertificate();
   const until = Date.parse(valid_to ?? '');
@@ -123,14 +123,14 @@ export function certificateOf(socket: Socket): ServerCertificate | null {
  * @throws OutboundError
  * @throws StaleConnection
  */
-export function exchange(route: Route, request: OutboundRequest, clock: Deadlines): Promise<Exchanged> {
+export function sendExchange(route: ConnectionRoute, request: OutboundRequest, clock: Deadlines): Promise<ExchangeResult> {
   const secure = route.url.protocol === 'https:';
   const maxBytes = request.maxBytes ?? 65_536;
   return new Promise((resolve, reject) => {
-    let stage: Stage = 'connect';
+    let stage: ExchangeStage = 'connect';
     let call: http.ClientRequest;
     try {
-      call = (secure ? https : http).request(optionsOf(request, route));
+      call = (secure ? https : http).request(buildRequestOptions(request, route));
     } catch (error) {
       // Node rejects invalid header characters here, before anything is sent.
       reject(new OutboundError('invalid_url', `the request cannot be sent: ${(error as Error).message}`));
@@ -147,21 +147,21 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
     call.on('socket', (socket) => {
       if (call.reusedSocket) {
         stage = 'exchange';
-        clock.connected();
+        clock.markConnected();
         return;
       }
       socket.once('connect', () => {
         stage = secure ? 'tls' : 'exchange';
-        if (!secure) clock.connected();
+        if (!secure) clock.markConnected();
       });
       socket.once('secureConnect', () => {
         stage = 'exchange';
-        clock.connected();
+        clock.markConnected();
       });
     });
     call.on('error', (error: NodeJS.ErrnoException) => {
-      const fault = faultOf(error, stage);
-      fail(call.reusedSocket && !answered && fault.fault === 'reset' && isGone(error) ? new StaleConnection() : fault);
+      const fault = toOutboundError(error, stage);
+      fail(call.reusedSocket && !answered && fault.fault === 'reset' && isConnectionGone(error) ? new StaleConnectionError() : fault);
     });
     call.on('close', () => {
       if (!answered) fail(new OutboundError('reset', 'the connection was closed without an answer'));
@@ -169,25 +169,25 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
     call.on('response', (response) => {
       answered = true;
       const status = response.statusCode ?? 0;
-      const from = isPublic(response.socket.remoteAddress ?? '');
-      const shown = request.certificate === true && { certificate: certificateOf(response.socket) };
-      read(response, maxBytes, request.partial, clock)
+      const from = isPublicAddress(response.socket.remoteAddress ?? '');
+      const shown = request.certificate === true && { certificate: readPeerCertificate(response.socket) };
+      readBody(response, maxBytes, request.partial, clock)
         .then((body) => {
           // A connection with unread data cannot be reused.
           if (!response.complete) call.destroy();
           const cookies = response.headers['set-cookie'];
           const set = cookies !== undefined && { cookies };
-          return resolve({ status, headers: plain(response.headers), public: from, ...set, ...shown, ...body });
+          return resolve({ status, headers: toPlainHeaders(response.headers), public: from, ...set, ...shown, ...body });
         })
-        .catch((error: NodeJS.ErrnoException) => fail(faultOf(error, 'exchange')));
+        .catch((error: NodeJS.ErrnoException) => fail(toOutboundError(error, 'exchange')));
     });
     call.end(request.body);
   });
 }
 
-const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
+const isConnectionGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
 
-type Body = Pick<OutboundResponse, 'body' | 'truncated' | 'waited_ms'>;
+type ReadBody = Pick<OutboundResponse, 'body' | 'truncated' | 'waited_ms'>;
 
 function createSearch(text: string): (chunk: Buffer) => boolean {
   const { length } = Buffer.from(text);
@@ -199,19 +199,19 @@ function createSearch(text: string): (chunk: Buffer) => boolean {
   };
 }
 
-function read(
+function readBody(
   response: http.IncomingMessage,
   maxBytes: number,
   partial: PartialBody | undefined,
   clock: Deadlines,
-): Promise<Body> {
+): Promise<ReadBody> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const isEnough = partial?.until === undefined ? () => false : createSearch(partial.until);
     let timer: NodeJS.Timeout | undefined;
-    const end = (body: Body): void => {
+    const end = (body: ReadBody): void => {
       clearTimeout(timer);
       // One read of the socket may deliver thousands of further chunks.
       response.off('data', add);
@@ -238,7 +238,7 @@ function read(
   });
 }
 
-function plain(headers: http.IncomingHttpHeaders): Record<string, string> {
+function toPlainHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
   const all: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];

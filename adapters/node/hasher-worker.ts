@@ -12,7 +12,7 @@ export type HashJob =
 /** `thread` lets tests verify that the work did not run on the main thread. */
 export type HashAnswer = { id: number; thread: number } & ({ value: string | boolean } | { error: string });
 
-async function work(job: HashJob): Promise<string | boolean> {
+async function runHashJob(job: HashJob): Promise<string | boolean> {
   if (job.kind === 'hash') return bcrypt.hashSync(job.password, job.cost).replace(/^\$2[ab]\$/, '$2y$');
   if (job.kind === 'argon2') {
     // Only imported accounts have Argon2 hashes.
@@ -25,7 +25,7 @@ async function work(job: HashJob): Promise<string | boolean> {
 const port = parentPort;
 if (!port) throw new Error('this module is a worker thread');
 port.on('message', (job: HashJob) => {
-  work(job).then(
+  runHashJob(job).then(
     (value) => port.postMessage({ id: job.id, thread: threadId, value } satisfies HashAnswer),
     (error: unknown) => port.postMessage({ id: job.id, thread: threadId, error: String(error) } satisfies HashAnswer),
   );

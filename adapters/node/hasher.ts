@@ -10,32 +10,32 @@ import { ServiceError } from '../../kernel/errors.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { HashAnswer, HashJob } from './hasher-worker.js';
 
-const COST = 12;
+const DEFAULT_BCRYPT_COST = 12;
 /** A larger cost comes from a damaged or hostile import and would occupy a thread for minutes. */
-const MAX_COST = 15;
+const MAX_BCRYPT_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
 const MAX_BCRYPT_BYTES = 72;
-const QUEUE = 256;
-const IDLE_MS = 10_000;
+const MAX_QUEUED_JOBS = 256;
+const IDLE_TIMEOUT_MS = 10_000;
 /**
  * Hash of a discarded random text. It is verified when the account does not exist, so that both
  * cases take equally long.
  */
-const NOBODY = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
+const DUMMY_HASH = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
-type Task = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
-interface Waiting {
+type HashTask = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
+interface QueuedJob {
   job: HashJob;
   resolve: (value: string | boolean) => void;
   reject: (error: Error) => void;
 }
 
 /** Returns the algorithm of a hash, or null when it cannot be verified. */
-function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon2' } | null {
+function parseHashKind(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon2' } | null {
   const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash);
   if (bcrypt) {
     const cost = Number(bcrypt[1]);
-    return cost >= 4 && cost <= MAX_COST ? { kind: 'bcrypt', cost } : null;
+    return cost >= 4 && cost <= MAX_BCRYPT_COST ? { kind: 'bcrypt', cost } : null;
   }
   const argon = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[\w+/]+\$[\w+/]+$/.exec(hash);
   return argon && Number(argon[1]) <= MAX_ARGON_KIB ? { kind: 'argon2' } : null;
@@ -44,21 +44,21 @@ function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon
 /**
  * bcrypt ignores everything after 72 bytes or a NUL, so longer passwords would match any suffix.
  */
-const isCut = (password: string, hash: string): boolean =>
+const isTruncatedByBcrypt = (password: string, hash: string): boolean =>
   hash.startsWith('$2') && (Buffer.byteLength(password) > MAX_BCRYPT_BYTES || password.includes('\0'));
 
 export class ThreadHasher implements PasswordHasher {
   private readonly idle = new Map<Worker, NodeJS.Timeout>();
-  private readonly busy = new Map<Worker, Waiting>();
-  private readonly queue: Waiting[] = [];
+  private readonly busy = new Map<Worker, QueuedJob>();
+  private readonly queue: QueuedJob[] = [];
   /** Background jobs; they run only while no password waits. */
-  private readonly later: Waiting[] = [];
-  private background: Waiting | null = null;
+  private readonly backgroundQueue: QueuedJob[] = [];
+  private background: QueuedJob | null = null;
   private readonly size: number;
   private readonly idleMs: number;
   private readonly cost: number;
   /** `DUMMY_HASH` at this cost. */
-  private readonly nobody: string;
+  private readonly dummyHash: string;
   private nextId = 0;
   private closed = false;
   /** Ids of the worker threads that have answered and not ended. */
@@ -66,30 +66,30 @@ export class ThreadHasher implements PasswordHasher {
 
   constructor(options: { threads?: number; idleMs?: number; cost?: number | undefined } = {}) {
     this.size = options.threads ?? Math.min(2, availableParallelism());
-    this.idleMs = options.idleMs ?? IDLE_MS;
-    this.cost = options.cost ?? COST;
-    this.nobody = NOBODY.replace(/(?<=^\$2y\$)\d\d/, String(this.cost).padStart(2, '0'));
+    this.idleMs = options.idleMs ?? IDLE_TIMEOUT_MS;
+    this.cost = options.cost ?? DEFAULT_BCRYPT_COST;
+    this.dummyHash = DUMMY_HASH.replace(/(?<=^\$2y\$)\d\d/, String(this.cost).padStart(2, '0'));
   }
 
   async hash(password: string, cost: number = this.cost, { background = false } = {}): Promise<string> {
-    if (!Number.isInteger(cost) || cost < 4 || cost > MAX_COST) throw new TypeError(`bcrypt cost ${cost}`);
-    return String(await this.run({ kind: 'hash', password, cost }, background));
+    if (!Number.isInteger(cost) || cost < 4 || cost > MAX_BCRYPT_COST) throw new TypeError(`bcrypt cost ${cost}`);
+    return String(await this.enqueue({ kind: 'hash', password, cost }, background));
   }
 
   async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
-    const found = hash === null || isCut(password, hash) ? null : kindOf(hash);
+    const found = hash === null || isTruncatedByBcrypt(password, hash) ? null : parseHashKind(hash);
     if (hash === null || found === null) {
-      await this.run({ kind: 'bcrypt', password, hash: this.nobody });
+      await this.enqueue({ kind: 'bcrypt', password, hash: this.dummyHash });
       return { ok: false, rehash: false };
     }
-    const ok = (await this.run({ kind: found.kind, password, hash })) === true;
+    const ok = (await this.enqueue({ kind: found.kind, password, hash })) === true;
     return { ok, rehash: ok && (found.kind === 'argon2' || found.cost < this.cost) };
   }
 
   async close(): Promise<void> {
     this.closed = true;
     const stopped = new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
-    for (const waiting of [...this.queue.splice(0), ...this.later.splice(0)]) waiting.reject(stopped);
+    for (const waiting of [...this.queue.splice(0), ...this.backgroundQueue.splice(0)]) waiting.reject(stopped);
     for (const waiting of this.busy.values()) waiting.reject(stopped);
     const workers = [...this.idle.keys(), ...this.busy.keys()];
     for (const timer of this.idle.values()) clearTimeout(timer);
@@ -98,23 +98,23 @@ export class ThreadHasher implements PasswordHasher {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  private run(task: Task, background = false): Promise<string | boolean> {
-    if (this.closed || (!background && this.queue.length >= QUEUE)) {
+  private enqueue(task: HashTask, background = false): Promise<string | boolean> {
+    if (this.closed || (!background && this.queue.length >= MAX_QUEUED_JOBS)) {
       const problem = this.closed ? 'The service is stopping.' : 'Too many logins at once.';
       return Promise.reject(new ServiceError('overloaded', problem, { headers: { 'retry-after': '5' } }));
     }
     return new Promise((resolve, reject) => {
-      const queue = background ? this.later : this.queue;
+      const queue = background ? this.backgroundQueue : this.queue;
       queue.push({ job: { ...task, id: ++this.nextId }, resolve, reject });
       this.dispatch();
     });
   }
 
   private dispatch(): void {
-    while (this.queue.length > 0 || (this.later.length > 0 && this.background === null)) {
-      const worker = this.rested() ?? (this.busy.size < this.size ? this.spawn() : null);
+    while (this.queue.length > 0 || (this.backgroundQueue.length > 0 && this.background === null)) {
+      const worker = this.takeIdleWorker() ?? (this.busy.size < this.size ? this.spawn() : null);
       if (!worker) return;
-      const waiting = this.queue.shift() ?? (this.background = this.later.shift() as Waiting);
+      const waiting = this.queue.shift() ?? (this.background = this.backgroundQueue.shift() as QueuedJob);
       this.busy.set(worker, waiting);
       // A running job keeps the process alive; an idle thread does not.
       worker.ref();
@@ -123,7 +123,7 @@ export class ThreadHasher implements PasswordHasher {
   }
 
   /** Returns the most recently idle worker, so that the others can time out. */
-  private rested(): Worker | null {
+  private takeIdleWorker(): Worker | null {
     const [worker, timer] = [...this.idle].at(-1) ?? [];
     if (worker === undefined) return null;
     clearTimeout(timer);
@@ -131,7 +131,7 @@ export class ThreadHasher implements PasswordHasher {
     return worker;
   }
 
-  private rest(worker: Worker): void {
+  private markIdle(worker: Worker): void {
     worker.unref();
     const end = (): void => {
       this.idle.delete(worker);
@@ -142,30 +142,30 @@ export class ThreadHasher implements PasswordHasher {
 
   private spawn(): Worker {
     const worker = new Worker(new URL('./hasher-worker.js', import.meta.url));
-    worker.on('message', (answer: HashAnswer) => this.answered(worker, answer));
-    worker.on('error', (error) => this.lost(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.on('message', (answer: HashAnswer) => this.handleAnswer(worker, answer));
+    worker.on('error', (error) => this.handleCrash(worker, error instanceof Error ? error : new Error(String(error))));
     const { threadId } = worker;
     worker.on('exit', (code) => {
       this.threads.delete(threadId);
-      this.lost(worker, new Error(`the hashing thread ended with code ${code}`));
+      this.handleCrash(worker, new Error(`the hashing thread ended with code ${code}`));
     });
     return worker;
   }
 
-  private answered(worker: Worker, answer: HashAnswer): void {
+  private handleAnswer(worker: Worker, answer: HashAnswer): void {
     const waiting = this.busy.get(worker);
     if (!waiting) return;
     this.busy.delete(worker);
     if (this.background === waiting) this.background = null;
     this.threads.add(answer.thread);
-    this.rest(worker);
+    this.markIdle(worker);
     if ('error' in answer) waiting.reject(new Error(`hashing failed: ${answer.error}`));
     else waiting.resolve(answer.value);
     this.dispatch();
   }
 
   /** The job of a crashed worker fails; the next job starts another worker. */
-  private lost(worker: Worker, error: Error): void {
+  private handleCrash(worker: Worker, error: Error): void {
     const waiting = this.busy.get(worker);
     this.busy.delete(worker);
     if (this.background === waiting) this.background = null;

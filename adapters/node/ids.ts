@@ -11,22 +11,22 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /**
  * Largest multiple of 62 that a byte can hold; larger bytes are drawn again to avoid modulo bias.
  */
-const FAIR = 248;
-const POOL = 4096;
-const UUID = 16;
+const BIAS_LIMIT = 248;
+const POOL_BYTES = 4096;
+const UUID_BYTES = 16;
 /** Bytes per draw: almost always enough for a secret of 43 characters. */
-const DRAW = 52;
+const SECRET_DRAW_BYTES = 52;
 
 export class RandomIds implements Ids {
   private last = 0;
   private counter = 0;
-  private readonly pool = Buffer.allocUnsafeSlow(POOL);
-  private used = POOL;
+  private readonly pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+  private used = POOL_BYTES;
 
   constructor(private readonly clock: Clock) {}
 
   uuid(): string {
-    const at = this.#random(UUID);
+    const at = this.#takeRandom(UUID_BYTES);
     const { pool } = this;
     const now = this.clock.now();
     if (now > this.last) {
@@ -48,8 +48,8 @@ export class RandomIds implements Ids {
    * Returns the offset of `bytes` fresh bytes in the pool, refilled from the system source when
    * used up.
    */
-  #random(bytes: number): number {
-    if (this.used + bytes > POOL) {
+  #takeRandom(bytes: number): number {
+    if (this.used + bytes > POOL_BYTES) {
       randomFillSync(this.pool);
       this.used = 0;
     }
@@ -60,12 +60,12 @@ export class RandomIds implements Ids {
   secret(length = 43): string {
     let text = '';
     while (text.length < length) {
-      const at = this.#random(DRAW);
-      for (const byte of this.pool.subarray(at, at + DRAW)) {
-        if (byte < FAIR && text.length < length) text += ALPHABET[byte % 62];
+      const at = this.#takeRandom(SECRET_DRAW_BYTES);
+      for (const byte of this.pool.subarray(at, at + SECRET_DRAW_BYTES)) {
+        if (byte < BIAS_LIMIT && text.length < length) text += ALPHABET[byte % 62];
       }
       // Erases the bytes of the secret.
-      this.pool.fill(0, at, at + DRAW);
+      this.pool.fill(0, at, at + SECRET_DRAW_BYTES);
     }
     return text;
   }

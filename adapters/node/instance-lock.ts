@@ -13,12 +13,12 @@ import { readFile, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createFile, replaceFile } from '../../lib/files/replace-file.js';
-import { exists, startOf } from './processes.js';
+import { isProcessRunning, getProcessStart } from './processes.js';
 
-const TOUCH_MS = 5_000;
-const FOREIGN_DEAD_MS = 20_000;
+const TOUCH_INTERVAL_MS = 5_000;
+const FOREIGN_LOCK_TIMEOUT_MS = 20_000;
 
-interface Owner {
+interface LockOwner {
   pid: number;
   /** Boot id and start ticks on Linux, otherwise null. */
   started: string | null;
@@ -48,24 +48,24 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-async function alive(owner: Owner, path: string): Promise<boolean> {
+async function isAlive(owner: LockOwner, path: string): Promise<boolean> {
   if (owner.host !== hostname()) {
     const touched = await stat(path).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     );
-    return Date.now() - touched < FOREIGN_DEAD_MS;
+    return Date.now() - touched < FOREIGN_LOCK_TIMEOUT_MS;
   }
-  if (!exists(owner.pid)) return false;
-  const started = await startOf(owner.pid);
+  if (!isProcessRunning(owner.pid)) return false;
+  const started = await getProcessStart(owner.pid);
   return owner.started === null || started === null || started === owner.started;
 }
 
-async function readOwner(path: string): Promise<Owner | null> {
+async function readOwner(path: string): Promise<LockOwner | null> {
   const text = await readText(path);
   if (text === null) return null;
   try {
-    const { pid, started, host, nonce, folder } = JSON.parse(text) as Partial<Owner>;
+    const { pid, started, host, nonce, folder } = JSON.parse(text) as Partial<LockOwner>;
     if (typeof pid === 'number' && typeof host === 'string' && typeof nonce === 'string') {
       return { pid, started: started ?? null, host, nonce, folder: folder ?? dirname(path) };
     }
@@ -75,14 +75,14 @@ async function readOwner(path: string): Promise<Owner | null> {
 }
 
 /** Takes the lock at `path`, or returns its living owner. */
-async function take(path: string, self: Owner): Promise<Owner | null> {
+async function takeLock(path: string, self: LockOwner): Promise<LockOwner | null> {
   for (;;) {
     if (await createFile(path, `${JSON.stringify(self)}\n`)) return null;
     const owner = await readOwner(path);
     if (owner === null) continue;
-    if (owner.pid > 0 && (await alive(owner, path))) return owner;
+    if (owner.pid > 0 && (await isAlive(owner, path))) return owner;
     const takeover = `${path}.${owner.nonce.replace(/[^\w-]/g, '').slice(0, 40)}`;
-    const other = await take(takeover, self);
+    const other = await takeLock(takeover, self);
     if (other) return other;
     try {
       if ((await readOwner(path))?.nonce !== owner.nonce) continue;
@@ -95,20 +95,20 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
 }
 
 /** Returns the lock path next to the store's real file, or null when no store can exist there. */
-async function besideStore(file: string): Promise<string | null> {
+async function resolveStoreLockPath(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found) return found.isFile() ? `${await realpath(file)}.lock` : null;
   const folder = await realpath(dirname(file)).catch(() => null);
   return folder && join(folder, `${basename(file)}.lock`);
 }
 
-async function giveBack(paths: readonly string[], { nonce }: Owner): Promise<void> {
+async function releaseLocks(paths: readonly string[], { nonce }: LockOwner): Promise<void> {
   for (const path of paths) if ((await readOwner(path))?.nonce === nonce) await rm(path, { force: true });
 }
 
 export class InstanceLock {
   private constructor(
-    private readonly self: Owner,
+    private readonly self: LockOwner,
     private readonly paths: readonly string[],
     private readonly timer: NodeJS.Timeout,
   ) {}
@@ -119,29 +119,29 @@ export class InstanceLock {
    * @throws InstanceRunning
    */
   static async acquire(folder: string, store: string): Promise<InstanceLock> {
-    const started = await startOf(process.pid);
+    const started = await getProcessStart(process.pid);
     const self = { pid: process.pid, started, host: hostname(), nonce: randomUUID(), folder };
     const paths: string[] = [];
     const takeOne = async (path: string, place: string): Promise<void> => {
-      const owner = await take(path, self);
-      if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.running(owner.folder))?.url ?? null, place);
+      const owner = await takeLock(path, self);
+      if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.readRunningServer(owner.folder))?.url ?? null, place);
       paths.unshift(path);
     };
     await takeOne(join(folder, 'server.lock'), folder);
     try {
       await rm(join(folder, 'server.json'), { force: true });
       // Where no lock can exist, opening the store fails with a better message.
-      const beside = await besideStore(store);
+      const beside = await resolveStoreLockPath(store);
       if (beside) await takeOne(beside, store);
     } catch (error) {
-      await giveBack(paths, self);
+      await releaseLocks(paths, self);
       throw error;
     }
     const timer = setInterval(() => {
       const now = new Date();
       // The next touch makes up for a missed one; the store detects a vanished folder.
       for (const path of paths) utimes(path, now, now).catch(() => undefined);
-    }, TOUCH_MS);
+    }, TOUCH_INTERVAL_MS);
     timer.unref();
     return new InstanceLock(self, paths, timer);
   }
@@ -150,7 +150,7 @@ export class InstanceLock {
    * Returns the content of `server.json`, whether or not that server is alive; null when the file
    * is missing.
    */
-  static async running(folder: string): Promise<{ pid: number; url: string } | null> {
+  static async readRunningServer(folder: string): Promise<{ pid: number; url: string } | null> {
     const text = await readText(join(folder, 'server.json'));
     if (text === null) return null;
     try {
@@ -161,7 +161,7 @@ export class InstanceLock {
     }
   }
 
-  async announce(url: string): Promise<void> {
+  async writeServerUrl(url: string): Promise<void> {
     await replaceFile(join(this.self.folder, 'server.json'), `${JSON.stringify({ pid: this.self.pid, url })}\n`);
   }
 
@@ -170,6 +170,6 @@ export class InstanceLock {
     const { folder, nonce } = this.self;
     if ((await readOwner(join(folder, 'server.lock')))?.nonce === nonce)
       await rm(join(folder, 'server.json'), { force: true });
-    await giveBack(this.paths, this.self);
+    await releaseLocks(this.paths, this.self);
   }
 }

@@ -5,11 +5,11 @@
 import { write, writeSync } from 'node:fs';
 
 /** Limit of the queue in characters; lines beyond it are counted and dropped. */
-const KEPT = 4 * 1024 * 1024;
-const CHUNK = 64 * 1024;
-const AGAIN_MS = 500;
+const MAX_QUEUED_CHARACTERS = 4 * 1024 * 1024;
+const CHUNK_CHARACTERS = 64 * 1024;
+const RETRY_DELAY_MS = 500;
 /** How long process exit waits for a blocked output. */
-const END_MS = 1_000;
+const EXIT_TIMEOUT_MS = 1_000;
 
 export interface LostLines {
   lines: number;
@@ -18,52 +18,52 @@ export interface LostLines {
 }
 
 /** The write functions of node:fs; tests replace them. */
-export interface Descriptor {
+export interface LogDescriptor {
   write: (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
   writeSync: (bytes: Buffer) => number;
 }
 
-const descriptor = (fd: number): Descriptor => ({
+const openDescriptor = (fd: number): LogDescriptor => ({
   write: (bytes, done) => write(fd, bytes, done),
   writeSync: (bytes) => writeSync(fd, bytes),
 });
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
+const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
 /** Outputs with queued lines, which process exit writes. */
-const unfinished = new Set<LogOutput>();
+const pendingOutputs = new Set<LogOutput>();
 process.on('exit', () => {
-  for (const output of unfinished) output.end();
+  for (const output of pendingOutputs) output.flushSync();
 });
 
 export class LogOutput {
   #lines: string[] = [];
-  #kept = 0;
-  #bytes: Buffer = Buffer.alloc(0);
+  #queuedCharacters = 0;
+  #chunk: Buffer = Buffer.alloc(0);
   #state: 'idle' | 'writing' | 'failing' | 'closed' = 'idle';
   #lost: LostLines = { lines: 0, code: null };
-  #flushed: (() => void)[] = [];
+  #flushCallbacks: (() => void)[] = [];
 
   /** @param lost called with the dropped lines as soon as the output accepts lines again */
   constructor(
-    private readonly output: Descriptor,
+    private readonly output: LogDescriptor,
     private readonly lost: (what: LostLines) => void,
   ) {}
 
-  static to(fd: 1 | 2, lost: (what: LostLines) => void): LogOutput {
-    return new LogOutput(descriptor(fd), lost);
+  static open(fd: 1 | 2, lost: (what: LostLines) => void): LogOutput {
+    return new LogOutput(openDescriptor(fd), lost);
   }
 
   write(line: string): void {
     if (this.#state === 'closed') return;
-    if (this.#kept + line.length > KEPT) {
+    if (this.#queuedCharacters + line.length > MAX_QUEUED_CHARACTERS) {
       this.#lost.lines += 1;
       return;
     }
     this.#lines.push(line);
-    this.#kept += line.length;
-    unfinished.add(this);
-    if (this.#state === 'idle') this.#next();
+    this.#queuedCharacters += line.length;
+    pendingOutputs.add(this);
+    if (this.#state === 'idle') this.#writeNext();
   }
 
   /** Calls `done` when the queue is empty or the output is blocked; `done` may be called twice. */
@@ -72,19 +72,19 @@ export class LogOutput {
       done();
       return;
     }
-    this.#flushed.push(done);
-    setTimeout(done, END_MS).unref();
+    this.#flushCallbacks.push(done);
+    setTimeout(done, EXIT_TIMEOUT_MS).unref();
   }
 
-  end(): void {
+  flushSync(): void {
     // A pending asynchronous write completes by itself.
-    if (this.#state === 'writing') this.#bytes = Buffer.alloc(0);
-    const until = Date.now() + END_MS;
-    while (this.#state !== 'closed' && this.#take()) {
+    if (this.#state === 'writing') this.#chunk = Buffer.alloc(0);
+    const until = Date.now() + EXIT_TIMEOUT_MS;
+    while (this.#state !== 'closed' && this.#fillChunk()) {
       try {
-        this.#bytes = this.#bytes.subarray(this.output.writeSync(this.#bytes));
+        this.#chunk = this.#chunk.subarray(this.output.writeSync(this.#chunk));
       } catch (error) {
-        if (codeOf(error) !== 'EAGAIN' || Date.now() > until) return;
+        if (getErrorCode(error) !== 'EAGAIN' || Date.now() > until) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
       }
     }
@@ -94,51 +94,51 @@ export class LogOutput {
    * Fills the chunk.
    * @returns whether there is something to write
    */
-  #take(): boolean {
-    if (this.#bytes.length === 0) {
+  #fillChunk(): boolean {
+    if (this.#chunk.length === 0) {
       let length = 0;
       let count = 0;
-      while (count < this.#lines.length && length < CHUNK) length += this.#lines[count++]?.length ?? 0;
-      this.#kept -= length;
-      this.#bytes = Buffer.from(this.#lines.splice(0, count).join(''));
+      while (count < this.#lines.length && length < CHUNK_CHARACTERS) length += this.#lines[count++]?.length ?? 0;
+      this.#queuedCharacters -= length;
+      this.#chunk = Buffer.from(this.#lines.splice(0, count).join(''));
     }
-    return this.#bytes.length > 0;
+    return this.#chunk.length > 0;
   }
 
-  #next(): void {
-    if (!this.#take()) {
-      this.#rest('idle');
+  #writeNext(): void {
+    if (!this.#fillChunk()) {
+      this.#stop('idle');
       return;
     }
     this.#state = 'writing';
-    this.output.write(this.#bytes, (error, written) => (error ? this.#failed(error) : this.#wrote(written)));
+    this.output.write(this.#chunk, (error, written) => (error ? this.#handleFailure(error) : this.#handleWritten(written)));
   }
 
-  #wrote(written: number): void {
-    this.#bytes = this.#bytes.subarray(written);
-    if (this.#lost.lines > 0 && this.#bytes.length === 0) {
+  #handleWritten(written: number): void {
+    this.#chunk = this.#chunk.subarray(written);
+    if (this.#lost.lines > 0 && this.#chunk.length === 0) {
       const lost = this.#lost;
       this.#lost = { lines: 0, code: null };
       this.lost(lost);
     }
-    this.#next();
+    this.#writeNext();
   }
 
-  #failed(error: NodeJS.ErrnoException): void {
-    this.#lost.code = codeOf(error);
+  #handleFailure(error: NodeJS.ErrnoException): void {
+    this.#lost.code = getErrorCode(error);
     if (this.#lost.code === 'EPIPE') {
       // The reader has closed the pipe.
       this.#lines = [];
-      this.#rest('closed');
+      this.#stop('closed');
       return;
     }
-    this.#rest('failing');
-    setTimeout(() => this.#next(), AGAIN_MS).unref();
+    this.#stop('failing');
+    setTimeout(() => this.#writeNext(), RETRY_DELAY_MS).unref();
   }
 
-  #rest(state: 'idle' | 'failing' | 'closed'): void {
+  #stop(state: 'idle' | 'failing' | 'closed'): void {
     this.#state = state;
-    if (state !== 'failing') unfinished.delete(this);
-    for (const done of this.#flushed.splice(0)) done();
+    if (state !== 'failing') pendingOutputs.delete(this);
+    for (const done of this.#flushCallbacks.splice(0)) done();
   }
 }

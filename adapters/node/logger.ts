@@ -7,10 +7,10 @@ import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import type { PrettyStream, PrettyOptions } from 'pino-pretty';
-import { printableJson } from '../../lib/text/printable.js';
+import { toPrintableJson } from '../../lib/text/printable.js';
 import type { Logger } from '../../ports/logger.js';
 import { LogOutput, type LostLines } from './log-output.js';
-import { redact, scrub } from './redact.js';
+import { redactLogData, redactSecrets } from './redact.js';
 
 export interface LoggerOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -29,10 +29,10 @@ export class PinoLogger implements Logger {
   static create(options: LoggerOptions): PinoLogger {
     const terminal = options.pretty ?? (options.destination === undefined && process.stdout.isTTY);
     const told: { lost: (what: LostLines) => void } = { lost: () => undefined };
-    const plain = destinationOf(options.destination, terminal, (what) => told.lost(what));
+    const plain = openDestination(options.destination, terminal, (what) => told.lost(what));
     const stream = terminal
-      ? prettyStream({
-          destination: asWritable(plain),
+      ? createPrettyStream({
+          destination: toWritable(plain),
           colorize: process.stdout.isTTY,
           ignore: 'pid,hostname',
           sync: true,
@@ -47,7 +47,7 @@ export class PinoLogger implements Logger {
         base: null,
         timestamp: pino.stdTimeFunctions.isoTime,
         serializers,
-        hooks: { streamWrite: terminal ? shownLine : printableLine },
+        hooks: { streamWrite: terminal ? escapePrettyLine : escapeLine },
       },
       stream,
     );
@@ -56,19 +56,19 @@ export class PinoLogger implements Logger {
   }
 
   debug(data: object, message: string): void {
-    if (this.pino.isLevelEnabled('debug')) this.pino.debug(redact(data), scrub(message));
+    if (this.pino.isLevelEnabled('debug')) this.pino.debug(redactLogData(data), redactSecrets(message));
   }
 
   info(data: object, message: string): void {
-    if (this.pino.isLevelEnabled('info')) this.pino.info(redact(data), scrub(message));
+    if (this.pino.isLevelEnabled('info')) this.pino.info(redactLogData(data), redactSecrets(message));
   }
 
   warn(data: object, message: string): void {
-    if (this.pino.isLevelEnabled('warn')) this.pino.warn(redact(data), scrub(message));
+    if (this.pino.isLevelEnabled('warn')) this.pino.warn(redactLogData(data), redactSecrets(message));
   }
 
   error(data: object, message: string): void {
-    if (this.pino.isLevelEnabled('error')) this.pino.error(redact(data), scrub(message));
+    if (this.pino.isLevelEnabled('error')) this.pino.error(redactLogData(data), redactSecrets(message));
   }
 
   /** Returns a logger that also emits warnings below its level, except at `silent`. */
@@ -78,7 +78,7 @@ export class PinoLogger implements Logger {
   }
 
   child(bindings: object): Logger {
-    return new PinoLogger(this.pino.child(redact(bindings)), this.destination);
+    return new PinoLogger(this.pino.child(redactLogData(bindings)), this.destination);
   }
 
   async flush(): Promise<void> {
@@ -88,25 +88,25 @@ export class PinoLogger implements Logger {
   }
 }
 
-function destinationOf(
+function openDestination(
   given: LoggerOptions['destination'],
   terminal: boolean,
   lost: (what: LostLines) => void,
 ): DestinationStream {
   if (typeof given === 'object') return given;
   if (terminal && given === undefined) return process.stdout;
-  return LogOutput.to(given === 'stderr' ? 2 : 1, lost);
+  return LogOutput.open(given === 'stderr' ? 2 : 1, lost);
 }
 
-const printableLine = (line: string): string => `${printableJson(line.slice(0, -1))}\n`;
+const escapeLine = (line: string): string => `${toPrintableJson(line.slice(0, -1))}\n`;
 
 /** pino-pretty parses the line and prints its texts, so escapes must be escaped themselves. */
-const shownLine = (line: string): string => `${printableJson(line.slice(0, -1), '\\\\u')}\n`;
+const escapePrettyLine = (line: string): string => `${toPrintableJson(line.slice(0, -1), '\\\\u')}\n`;
 
-const prettyStream = (options: PrettyOptions): PrettyStream =>
+const createPrettyStream = (options: PrettyOptions): PrettyStream =>
   (createRequire(import.meta.url)('pino-pretty') as (options: PrettyOptions) => PrettyStream)(options);
 
-const asWritable = (stream: DestinationStream): Writable =>
+const toWritable = (stream: DestinationStream): Writable =>
   new Writable({
     write(chunk: Buffer | string, _encoding, done): void {
       stream.write(String(chunk));

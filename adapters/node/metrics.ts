@@ -5,31 +5,31 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type * as port from '../../ports/metrics.js';
 
-const MAX_SETS = 2_000;
+const MAX_LABEL_SETS = 2_000;
 /** Timeout per gauge: a hanging store must not block the metrics that show it. */
-const PATIENCE_MS = 2_000;
+const GAUGE_TIMEOUT_MS = 2_000;
 
 /** Names that `promtool check metrics` accepts. */
-const NAME = /^aos_[a-z0-9]+(_[a-z0-9]+)*$/;
+const METRIC_NAME_PATTERN = /^aos_[a-z0-9]+(_[a-z0-9]+)*$/;
 
-type Kind = 'counter' | 'gauge' | 'histogram';
+type MetricKind = 'counter' | 'gauge' | 'histogram';
 
 export class PrometheusMetrics implements port.Metrics {
   readonly registry = new Registry();
-  readonly #known = new Map<string, { kind: Kind; handle: unknown }>();
+  readonly #known = new Map<string, { kind: MetricKind; handle: unknown }>();
 
   counter(name: string, help: string, labels: port.LabelValues = {}): port.Counter {
-    return this.#once(name, 'counter', () => {
+    return this.#getOrCreate(name, 'counter', () => {
       const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
-      const fit = bounded(labels);
-      for (const set of combinations(labels)) counter.inc(fit(set), 0);
+      const fit = createLabelLimiter(labels);
+      for (const set of listLabelSets(labels)) counter.inc(fit(set), 0);
       return { inc: (set: port.Labels = {}, by = 1): void => counter.inc(fit(set), by) };
     });
   }
 
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    this.#once(name, 'gauge', () => {
-      const collect = async (): Promise<void> => gauge.set(await soon(read, NaN));
+    this.#getOrCreate(name, 'gauge', () => {
+      const collect = async (): Promise<void> => gauge.set(await readWithTimeout(read, NaN));
       const gauge = new Gauge({ name, help, registers: [this.registry], collect });
       return gauge;
     });
@@ -42,9 +42,9 @@ export class PrometheusMetrics implements port.Metrics {
     values: readonly string[],
     read: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>,
   ): void {
-    this.#once(name, 'gauge', () => {
+    this.#getOrCreate(name, 'gauge', () => {
       const collect = async (): Promise<void> => {
-        const numbers = await soon(read, null);
+        const numbers = await readWithTimeout(read, null);
         gauge.reset();
         for (const value of new Set([...values, ...Object.keys(numbers ?? {})]))
           gauge.set({ [label]: value }, numbers === null ? NaN : (numbers[value] ?? 0));
@@ -55,7 +55,7 @@ export class PrometheusMetrics implements port.Metrics {
   }
 
   histogram(name: string, help: string, buckets: readonly number[], labels: port.LabelValues = {}): port.Histogram {
-    return this.#once(name, 'histogram', () => {
+    return this.#getOrCreate(name, 'histogram', () => {
       const histogram = new Histogram({
         name,
         help,
@@ -63,8 +63,8 @@ export class PrometheusMetrics implements port.Metrics {
         labelNames: Object.keys(labels),
         registers: [this.registry],
       });
-      const fit = bounded(labels);
-      for (const set of combinations(labels)) histogram.zero(fit(set));
+      const fit = createLabelLimiter(labels);
+      for (const set of listLabelSets(labels)) histogram.zero(fit(set));
       return { observe: (value: number, set: port.Labels = {}): void => histogram.observe(fit(set), value) };
     });
   }
@@ -73,8 +73,8 @@ export class PrometheusMetrics implements port.Metrics {
     return this.registry.metrics();
   }
 
-  #once<T>(name: string, kind: Kind, make: () => T): T {
-    if (!NAME.test(name)) throw new TypeError(`not a metric's name: ${name} (it begins with aos_)`);
+  #getOrCreate<T>(name: string, kind: MetricKind, make: () => T): T {
+    if (!METRIC_NAME_PATTERN.test(name)) throw new TypeError(`not a metric's name: ${name} (it begins with aos_)`);
     if (name.endsWith('_total') !== (kind === 'counter'))
       throw new TypeError(`${name}: counters end in _total, and no others`);
     const known = this.#known.get(name);
@@ -88,14 +88,14 @@ export class PrometheusMetrics implements port.Metrics {
   }
 }
 
-function combinations(labels: port.LabelValues): port.Labels[] {
+function listLabelSets(labels: port.LabelValues): port.Labels[] {
   return Object.entries(labels).reduce<port.Labels[]>(
     (sets, [label, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [label]: value }))),
     [{}],
   );
 }
 
-function bounded(labels: port.LabelValues): (set: port.Labels) => port.Labels {
+function createLabelLimiter(labels: port.LabelValues): (set: port.Labels) => port.Labels {
   const names = Object.keys(labels);
   const other = Object.fromEntries(names.map((name) => [name, 'other']));
   const seen = new Set<string>();
@@ -103,16 +103,16 @@ function bounded(labels: port.LabelValues): (set: port.Labels) => port.Labels {
     let key = '';
     for (const name of names) key += `\0${set[name]}`;
     if (seen.has(key)) return set;
-    if (seen.size >= MAX_SETS) return other;
+    if (seen.size >= MAX_LABEL_SETS) return other;
     seen.add(key);
     return set;
   };
 }
 
-async function soon<T, N>(read: () => T | Promise<T>, none: N): Promise<T | N> {
+async function readWithTimeout<T, N>(read: () => T | Promise<T>, none: N): Promise<T | N> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<N>((resolve) => {
-    timer = setTimeout(() => resolve(none), PATIENCE_MS);
+    timer = setTimeout(() => resolve(none), GAUGE_TIMEOUT_MS);
   });
   try {
     return await Promise.race([read(), late]);

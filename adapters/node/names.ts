@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { SingleFlight } from '../../lib/single-flight.js';
 
-export interface NamesOptions {
+export interface HostResolverOptions {
   /** DNS servers, `address:port`. Default: the system's. */
   servers?: readonly string[];
   hosts?: string;
@@ -19,28 +19,28 @@ export interface NamesOptions {
   timeoutMs?: number;
 }
 
-const WINDOWS = process.platform === 'win32';
-const HOSTS = WINDOWS ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
-const RESOLV_CONF = '/etc/resolv.conf';
+const IS_WINDOWS = process.platform === 'win32';
+const HOSTS_PATH = IS_WINDOWS ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+const RESOLV_CONF_PATH = '/etc/resolv.conf';
 
 /** Upper limit of the cached TTL, so that a receiver that moves is found soon. */
 const MAX_TTL_MS = 10_000;
 /** How long to wait for the other address family (the resolution delay of RFC 8305). */
-const OTHER_FAMILY_MS = 50;
-const FILES_MS = 2_000;
-const MAX_NAMES = 1_000;
+const RESOLUTION_DELAY_MS = 50;
+const FILE_CHECK_INTERVAL_MS = 2_000;
+const MAX_CACHED_NAMES = 1_000;
 
-type Found = { address: string; ttl: number };
-type Coded = Error & { code?: string };
+type AddressRecord = { address: string; ttl: number };
+type CodedError = Error & { code?: string };
 
 /** Codes of c-ares for "no such record", as opposed to failed queries. */
-export const NO_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
+export const NO_RECORD_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 
-const coded = (code: string): Coded => Object.assign(new Error(code), { code });
-export const getErrorCode = (error: unknown): string => (error as Coded).code ?? 'unknown error';
-const familyOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
+const createCodedError = (code: string): CodedError => Object.assign(new Error(code), { code });
+export const getErrorCode = (error: unknown): string => (error as CodedError).code ?? 'unknown error';
+const toLookupAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
-export function parseServer(server: string): { server: string; address: string } {
+export function parseDnsServer(server: string): { server: string; address: string } {
   const bare = isIP(server) === 6 ? `[${server}]` : server;
   return { server: bare, address: bare.replace(/^\[([^\]]*)\].*$/, '$1').replace(/^([\d.]+):\d+$/, '$1') };
 }
@@ -50,29 +50,29 @@ export function parseServer(server: string): { server: string; address: string }
  * @returns an empty list without records
  * @throws Error with the resolver's `code`
  */
-export async function resolveAt(server: string, hostname: string, timeoutMs = 2_000): Promise<LookupAddress[]> {
+export async function resolveAtServer(server: string, hostname: string, timeoutMs = 2_000): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
-  resolver.setServers([parseServer(server).server]);
+  resolver.setServers([parseDnsServer(server).server]);
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const faults = answers.flatMap((answer) => (answer.status === 'rejected' ? [getErrorCode(answer.reason)] : []));
-  const fault = faults.find((code) => !NO_RECORD.has(code));
-  if (found.length === 0 && fault !== undefined) throw coded(fault);
-  return found.map(familyOf);
+  const fault = faults.find((code) => !NO_RECORD_CODES.has(code));
+  if (found.length === 0 && fault !== undefined) throw createCodedError(fault);
+  return found.map(toLookupAddress);
 }
 
-export class Names {
+export class HostResolver {
   readonly #resolver: Resolver;
-  readonly #hosts: Watched<Map<string, LookupAddress[]>>;
-  readonly #search: Watched<SearchList>;
-  readonly #known = new BoundedMap<LookupAddress[]>({ most: MAX_NAMES });
-  readonly #asking = new SingleFlight<LookupAddress[]>();
+  readonly #hosts: WatchedFile<Map<string, LookupAddress[]>>;
+  readonly #search: WatchedFile<SearchList>;
+  readonly #cache = new BoundedMap<LookupAddress[]>({ most: MAX_CACHED_NAMES });
+  readonly #lookups = new SingleFlight<LookupAddress[]>();
 
-  constructor({ servers, hosts = HOSTS, resolvConf = RESOLV_CONF, timeoutMs = 2_000 }: NamesOptions = {}) {
+  constructor({ servers, hosts = HOSTS_PATH, resolvConf = RESOLV_CONF_PATH, timeoutMs = 2_000 }: HostResolverOptions = {}) {
     this.#resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers !== undefined) this.#resolver.setServers([...servers]);
-    this.#hosts = new Watched(hosts, parseHosts);
-    this.#search = new Watched(resolvConf, parseSearch);
+    this.#hosts = new WatchedFile(hosts, parseHosts);
+    this.#search = new WatchedFile(resolvConf, parseSearchList);
   }
 
   /**
@@ -81,25 +81,25 @@ export class Names {
    */
   async resolve(hostname: string): Promise<LookupAddress[]> {
     const name = hostname.toLowerCase();
-    const known = this.#known.get(name);
-    return known ?? this.#asking.share(name, () => this.#find(name));
+    const known = this.#cache.get(name);
+    return known ?? this.#lookups.share(name, () => this.#lookUp(name));
   }
 
-  async #find(asked: string): Promise<LookupAddress[]> {
+  async #lookUp(asked: string): Promise<LookupAddress[]> {
     const name = asked.replace(/\.$/, '');
     const listed = (await this.#hosts.read()).get(name);
     if (listed !== undefined) return listed;
-    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(familyOf);
-    let fault = coded('ENOTFOUND');
-    for (const candidate of name !== asked ? [name] : candidates(name, await this.#search.read())) {
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(toLookupAddress);
+    let fault = createCodedError('ENOTFOUND');
+    for (const candidate of name !== asked ? [name] : listCandidateNames(name, await this.#search.read())) {
       try {
-        const found = await this.#ask(candidate);
-        const addresses = found.map(({ address }) => familyOf(address));
-        this.#known.set(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
+        const found = await this.#queryDns(candidate);
+        const addresses = found.map(({ address }) => toLookupAddress(address));
+        this.#cache.set(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
         return addresses;
       } catch (error) {
-        fault = error as Coded;
-        if (!NO_RECORD.has(getErrorCode(error))) break;
+        fault = error as CodedError;
+        if (!NO_RECORD_CODES.has(getErrorCode(error))) break;
       }
     }
     throw fault;
@@ -109,28 +109,28 @@ export class Names {
    * Queries both families concurrently.
    * @throws the first failure when neither has an address
    */
-  async #ask(name: string): Promise<Found[]> {
+  async #queryDns(name: string): Promise<AddressRecord[]> {
     const families = [
-      this.#resolver.resolve4(name, { ttl: true }) as Promise<Found[]>,
-      this.#resolver.resolve6(name, { ttl: true }) as Promise<Found[]>,
+      this.#resolver.resolve4(name, { ttl: true }) as Promise<AddressRecord[]>,
+      this.#resolver.resolve6(name, { ttl: true }) as Promise<AddressRecord[]>,
     ];
     const all = Promise.allSettled(families);
     const first = await Promise.any(families).catch(() => null);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), OTHER_FAMILY_MS);
+      timer = setTimeout(() => resolve(null), RESOLUTION_DELAY_MS);
     });
     const settled = first === null ? await all : await Promise.race([all, late]);
     clearTimeout(timer);
     if (settled === null) return first ?? [];
     const found = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (found.length > 0) return found;
-    const faults = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as Coded] : []));
-    throw faults.find((fault) => !NO_RECORD.has(getErrorCode(fault))) ?? faults[0] ?? coded('ENOTFOUND');
+    const faults = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as CodedError] : []));
+    throw faults.find((fault) => !NO_RECORD_CODES.has(getErrorCode(fault))) ?? faults[0] ?? createCodedError('ENOTFOUND');
   }
 }
 
-class Watched<T> {
+class WatchedFile<T> {
   #value: Promise<T> | null = null;
   #stamp = '';
   #looked = 0;
@@ -141,7 +141,7 @@ class Watched<T> {
   ) {}
 
   async read(): Promise<T> {
-    if (this.#value === null || performance.now() - this.#looked > FILES_MS) {
+    if (this.#value === null || performance.now() - this.#looked > FILE_CHECK_INTERVAL_MS) {
       this.#looked = performance.now();
       const stamp = await stat(this.path).then(
         ({ mtimeMs, size }) => `${mtimeMs} ${size}`,
@@ -162,7 +162,7 @@ export function parseHosts(text: string): Map<string, LookupAddress[]> {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (isIP(address) === 0) continue;
     for (const name of names.map((one) => one.toLowerCase())) {
-      hosts.set(name, [...(hosts.get(name) ?? []), familyOf(address)]);
+      hosts.set(name, [...(hosts.get(name) ?? []), toLookupAddress(address)]);
     }
   }
   return hosts;
@@ -174,7 +174,7 @@ export interface SearchList {
 }
 
 /** The last `search` or `domain` line wins. */
-export function parseSearch(text: string): SearchList {
+export function parseSearchList(text: string): SearchList {
   let suffixes: string[] = [];
   let ndots = 1;
   for (const line of text.split(/\r?\n/)) {
@@ -192,7 +192,7 @@ export function parseSearch(text: string): SearchList {
   return { suffixes, ndots };
 }
 
-export function candidates(name: string, { suffixes, ndots }: SearchList): string[] {
+export function listCandidateNames(name: string, { suffixes, ndots }: SearchList): string[] {
   const searched = suffixes.map((suffix) => `${name}.${suffix}`);
   return name.split('.').length - 1 >= ndots ? [name, ...searched] : [...searched, name];
 }

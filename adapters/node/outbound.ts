@@ -10,11 +10,11 @@ import type { EgressPolicy } from '../../ports/outbound.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { Deadlines } from './deadlines.js';
 import { decodeBody } from './decoding.js';
-import { judgeAddress, judgeUrl, literalHost, type UrlVerdict } from './egress.js';
-import { exchange, StaleConnection, type Exchanged, type Route } from './exchange.js';
-import { Names } from './names.js';
+import { findAddressBlock, checkUrl, parseLiteralHost, type UrlRejection } from './egress.js';
+import { sendExchange, StaleConnectionError, type ExchangeResult, type ConnectionRoute } from './exchange.js';
+import { HostResolver } from './names.js';
 import { resolveChecked } from './resolve-checked.js';
-import { keptSockets } from './sockets.js';
+import { createSocketPools } from './sockets.js';
 
 export interface OutboundOptions {
   /** Resolves a name. Default: hosts file and DNS. */
@@ -22,39 +22,39 @@ export interface OutboundOptions {
   ca?: string;
 }
 
-const REMEMBERED = 1_000;
+const MAX_CACHED_CHECKS = 1_000;
 
-type Remembered<T extends {}> = WeakMap<EgressPolicy, BoundedMap<T>>;
-type Judged = { verdict: URL; literal: LookupAddress | null } | { verdict: UrlVerdict };
+type CheckCache<T extends {}> = WeakMap<EgressPolicy, BoundedMap<T>>;
+type UrlCheck = { verdict: URL; literal: LookupAddress | null } | { verdict: UrlRejection };
 
 export class NodeOutbound implements Outbound {
   private readonly resolve: (hostname: string) => Promise<LookupAddress[]>;
-  private readonly sockets = keptSockets();
-  private readonly urls: Remembered<Judged> = new WeakMap();
-  private readonly verdicts: Remembered<{ reason: string | null }> = new WeakMap();
+  private readonly sockets = createSocketPools();
+  private readonly urls: CheckCache<UrlCheck> = new WeakMap();
+  private readonly verdicts: CheckCache<{ reason: string | null }> = new WeakMap();
 
   constructor(private readonly options: OutboundOptions = {}) {
-    const names = new Names();
+    const names = new HostResolver();
     this.resolve = options.resolve ?? ((hostname) => names.resolve(hostname));
   }
 
-  judge(url: string, policy: EgressPolicy): string | null {
-    const verdict = judgeUrl(url, policy);
+  checkUrl(url: string, policy: EgressPolicy): string | null {
+    const verdict = checkUrl(url, policy);
     return verdict instanceof URL ? null : verdict.reason;
   }
 
   async request(request: OutboundRequest): Promise<OutboundResponse> {
-    const judged = this.judged(request.url, request.policy);
+    const judged = this.checkUrlCached(request.url, request.policy);
     if (!('literal' in judged)) throw new OutboundError(judged.verdict.fault, judged.verdict.reason);
     const { verdict: url, literal } = judged;
     const started = performance.now();
     const clock = new Deadlines(request.connectTimeoutMs ?? 5_000, request.timeoutMs ?? 15_000);
     try {
-      const addresses = literal === null ? await clock.within(this.addresses(url.hostname, request)) : [literal];
+      const addresses = literal === null ? await clock.within(this.resolveAddresses(url.hostname, request)) : [literal];
       const route = { url, addresses, ca: this.options.ca, sockets: this.sockets };
-      const response = await this.exchange(route, request, clock);
+      const response = await this.sendWithRetry(route, request, clock);
       if (request.decode === true) {
-        const work = decoded(response, request.maxBytes);
+        const work = decodeResponse(response, request.maxBytes);
         // A body truncated by the timeout is still decoded; its size is limited.
         Object.assign(response, await (response.waited_ms === undefined ? clock.within(work) : work));
       }
@@ -64,45 +64,45 @@ export class NodeOutbound implements Outbound {
     }
   }
 
-  private async exchange(route: Route, request: OutboundRequest, clock: Deadlines): Promise<Exchanged> {
+  private async sendWithRetry(route: ConnectionRoute, request: OutboundRequest, clock: Deadlines): Promise<ExchangeResult> {
     try {
-      return await exchange(route, request, clock);
+      return await sendExchange(route, request, clock);
     } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-      return exchange({ ...route, sockets: null }, request, clock);
+      if (!(error instanceof StaleConnectionError)) throw error;
+      return sendExchange({ ...route, sockets: null }, request, clock);
     }
   }
 
-  private judged(text: string, policy: EgressPolicy): Judged {
-    return remembered(this.urls, policy, text, () => {
-      const verdict = judgeUrl(text, policy);
+  private checkUrlCached(text: string, policy: EgressPolicy): UrlCheck {
+    return getOrCompute(this.urls, policy, text, () => {
+      const verdict = checkUrl(text, policy);
       if (!(verdict instanceof URL)) return { verdict };
-      const host = literalHost(verdict);
+      const host = parseLiteralHost(verdict);
       return { verdict, literal: host === null ? null : { address: host, family: host.includes(':') ? 6 : 4 } };
     });
   }
 
-  private addresses(hostname: string, { policy, resolver }: OutboundRequest): Promise<LookupAddress[]> {
+  private resolveAddresses(hostname: string, { policy, resolver }: OutboundRequest): Promise<LookupAddress[]> {
     const checked = { host: hostname, policy, ...(resolver !== undefined && { resolver }) };
     return resolveChecked(
       checked,
       this.resolve,
-      (address) => remembered(this.verdicts, policy, address, () => ({ reason: judgeAddress(address, policy) })).reason,
+      (address) => getOrCompute(this.verdicts, policy, address, () => ({ reason: findAddressBlock(address, policy) })).reason,
     );
   }
 }
 
-async function decoded(
-  { body, headers, truncated }: Exchanged,
+async function decodeResponse(
+  { body, headers, truncated }: ExchangeResult,
   maxBytes = 65_536,
 ): Promise<Pick<OutboundResponse, 'body' | 'truncated' | 'undecodable'>> {
   const read = await decodeBody(body, headers['content-encoding'] ?? '', maxBytes);
   return { ...read, truncated: truncated || read.truncated };
 }
 
-function remembered<T extends {}>(store: Remembered<T>, policy: EgressPolicy, key: string, make: () => T): T {
+function getOrCompute<T extends {}>(store: CheckCache<T>, policy: EgressPolicy, key: string, make: () => T): T {
   let known = store.get(policy);
-  if (known === undefined) store.set(policy, (known = new BoundedMap<T>({ most: REMEMBERED })));
+  if (known === undefined) store.set(policy, (known = new BoundedMap<T>({ most: MAX_CACHED_CHECKS })));
   const found = known.get(key);
   if (found !== undefined) return found;
   const value = make();

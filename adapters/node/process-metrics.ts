@@ -7,11 +7,11 @@ import { Counter } from 'prom-client';
 import type { PrometheusMetrics } from './metrics.js';
 
 const RESOLUTION_MS = 10;
-const NS = 1e9;
-const LAGS = ['mean', 'p99', 'max'] as const;
+const NS_PER_SECOND = 1e9;
+const LAG_STATISTICS = ['mean', 'p99', 'max'] as const;
 
 /** @param startedAt milliseconds since the epoch */
-export function processMetrics(metrics: PrometheusMetrics, startedAt: number): void {
+export function registerProcessMetrics(metrics: PrometheusMetrics, startedAt: number): void {
   const cpu = new Counter({
     name: 'aos_process_cpu_seconds_total',
     help: 'Processor time of the process, user and system',
@@ -34,15 +34,15 @@ export function processMetrics(metrics: PrometheusMetrics, startedAt: number): v
     () => process.getActiveResourcesInfo().length,
   );
   gauge('start_time_seconds', 'When the process started, in seconds since the epoch', () => startedAt / 1000);
-  eventLoopLag(metrics);
+  registerEventLoopLag(metrics);
 }
 
-function eventLoopLag(metrics: PrometheusMetrics): void {
+function registerEventLoopLag(metrics: PrometheusMetrics): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   // The histogram measures the time between two timer ticks, so the interval is subtracted.
-  const lag = (ns: number): number => (Number.isFinite(ns) ? Math.max(0, ns / NS - RESOLUTION_MS / 1000) : 0);
-  metrics.gauges('aos_eventloop_lag_seconds', 'How late the event loop was since the last scrape', 'stat', LAGS, () => {
+  const lag = (ns: number): number => (Number.isFinite(ns) ? Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000) : 0);
+  metrics.gauges('aos_eventloop_lag_seconds', 'How late the event loop was since the last scrape', 'stat', LAG_STATISTICS, () => {
     const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };
     delay.reset();
     return read;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
 
-export async function startOf(pid: number): Promise<string | null> {
+export async function getProcessStart(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return null;
   try {
     const [boot, line] = await Promise.all([
@@ -18,7 +18,7 @@ export async function startOf(pid: number): Promise<string | null> {
   }
 }
 
-export function exists(pid: number): boolean {
+export function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -30,15 +30,15 @@ export function exists(pid: number): boolean {
 export class HostProcesses implements Processes {
   #self: Promise<ProcessOwner> | undefined;
 
-  self(): Promise<ProcessOwner> {
-    this.#self ??= startOf(process.pid).then((started) => ({ host: hostname(), pid: process.pid, started }));
+  getSelf(): Promise<ProcessOwner> {
+    this.#self ??= getProcessStart(process.pid).then((started) => ({ host: hostname(), pid: process.pid, started }));
     return this.#self;
   }
 
-  async dead({ host, pid, started }: ProcessOwner): Promise<boolean> {
+  async isDead({ host, pid, started }: ProcessOwner): Promise<boolean> {
     if (host !== hostname()) return false;
-    if (!exists(pid)) return true;
-    const now = await startOf(pid);
+    if (!isProcessRunning(pid)) return true;
+    const now = await getProcessStart(pid);
     return started !== null && now !== null && now !== started;
   }
 }

@@ -2,8 +2,8 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { OutboundError, type EgressPolicy } from '../../ports/outbound.js';
-import { judgeAddress } from './egress.js';
-import { getErrorCode, parseServer, resolveAt } from './names.js';
+import { findAddressBlock } from './egress.js';
+import { getErrorCode, parseDnsServer, resolveAtServer } from './names.js';
 
 export interface CheckedHost {
   /** A name, or an address without brackets. */
@@ -15,7 +15,7 @@ export interface CheckedHost {
 
 /** @throws OutboundError blocked */
 export function requireAllowed(resolver: string, policy: EgressPolicy): void {
-  const reason = judgeAddress(parseServer(resolver).address, policy);
+  const reason = findAddressBlock(parseDnsServer(resolver).address, policy);
   if (reason !== null) throw new OutboundError('blocked', `the resolver ${resolver}: ${reason}`);
 }
 
@@ -27,7 +27,7 @@ export function requireAllowed(resolver: string, policy: EgressPolicy): void {
 export async function resolveChecked(
   { host, policy, resolver }: CheckedHost,
   resolve: (hostname: string) => Promise<LookupAddress[]>,
-  judge = judgeAddress,
+  judge = findAddressBlock,
 ): Promise<LookupAddress[]> {
   if (resolver !== undefined) requireAllowed(resolver, policy);
   const found = await findAddresses(host, resolver, resolve);
@@ -46,7 +46,7 @@ async function findAddresses(
 ): Promise<LookupAddress[]> {
   if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
   try {
-    return await (resolver === undefined ? resolve(host) : resolveAt(resolver, host));
+    return await (resolver === undefined ? resolve(host) : resolveAtServer(resolver, host));
   } catch (error) {
     throw new OutboundError('dns', `${host} cannot be resolved: ${getErrorCode(error)}`);
   }

@@ -9,28 +9,28 @@ import https from 'node:https';
 /**
  * Shorter than the usual server timeout (5 s), so that requests rarely hit a closing connection.
  */
-const IDLE_MS = 4_000;
-const IDLE_PER_ORIGIN = 128;
+const IDLE_TIMEOUT_MS = 4_000;
+const MAX_IDLE_PER_ORIGIN = 128;
 
-const OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN, scheduling: 'lifo' } as const;
+const AGENT_OPTIONS = { keepAlive: true, timeout: IDLE_TIMEOUT_MS, maxFreeSockets: MAX_IDLE_PER_ORIGIN, scheduling: 'lifo' } as const;
 
-export interface Checked {
+export interface CheckedConnectionOptions {
   checked: string;
 }
 
-class PlainSockets extends http.Agent {
-  override getName(options?: http.ClientRequestArgs & Partial<Checked>): string {
+class CheckedHttpAgent extends http.Agent {
+  override getName(options?: http.ClientRequestArgs & Partial<CheckedConnectionOptions>): string {
     return `${super.getName(options)} ${options?.checked}`;
   }
 }
 
-class SecureSockets extends https.Agent {
-  override getName(options?: https.RequestOptions & Partial<Checked>): string {
+class CheckedHttpsAgent extends https.Agent {
+  override getName(options?: https.RequestOptions & Partial<CheckedConnectionOptions>): string {
     return `${super.getName(options)} ${options?.checked}`;
   }
 }
 
-export interface Sockets {
+export interface SocketPools {
   plain: http.Agent;
   secure: https.Agent;
   /**
@@ -40,8 +40,8 @@ export interface Sockets {
   whole: https.Agent;
 }
 
-export const keptSockets = (): Sockets => ({
-  plain: new PlainSockets(OPTIONS),
-  secure: new SecureSockets(OPTIONS),
-  whole: new SecureSockets({ ...OPTIONS, maxCachedSessions: 0 }),
+export const createSocketPools = (): SocketPools => ({
+  plain: new CheckedHttpAgent(AGENT_OPTIONS),
+  secure: new CheckedHttpsAgent(AGENT_OPTIONS),
+  whole: new CheckedHttpsAgent({ ...AGENT_OPTIONS, maxCachedSessions: 0 }),
 });

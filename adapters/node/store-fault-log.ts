@@ -4,13 +4,13 @@
  * users look for their id.
  */
 import type { Logger } from '../../ports/logger.js';
-import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import type { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
 import { isStoreFault } from '../../lib/store-fault.js';
 
-export class StoreFaultLog implements Logger {
+export class StoreFaultLogger implements Logger {
   constructor(
     private readonly log: Logger,
-    private readonly faults: RepeatedLines,
+    private readonly faults: RepeatedLineLimiter,
   ) {}
 
   debug(data: object, message: string): void {
@@ -22,22 +22,22 @@ export class StoreFaultLog implements Logger {
   }
 
   warn(data: object, message: string): void {
-    const told = this.#told(data, message);
+    const told = this.#deduplicate(data, message);
     if (told !== null) this.log.warn(told, message);
   }
 
   error(data: object, message: string): void {
-    const told = this.#told(data, message);
+    const told = this.#deduplicate(data, message);
     if (told !== null) this.log.error(told, message);
   }
 
   child(bindings: object): Logger {
-    return new StoreFaultLog(this.log.child(bindings), this.faults);
+    return new StoreFaultLogger(this.log.child(bindings), this.faults);
   }
 
-  #told(data: object, message: string): object | null {
+  #deduplicate(data: object, message: string): object | null {
     if (!('err' in data) || 'request_id' in data || !isStoreFault(data.err)) return data;
-    const more = this.faults.next(message);
+    const more = this.faults.admit(message);
     return more && { ...data, ...more };
   }
 }

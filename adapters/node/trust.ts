@@ -3,10 +3,10 @@ import { isIP } from 'node:net';
 import tls, { type SecureContext } from 'node:tls';
 import { BoundedMap } from '../../lib/bounded-map.js';
 
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const CERTIFICATE_PATTERN = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 export function findAuthorityFault(pem: string): string | null {
-  const found = pem.match(PEM) ?? [];
+  const found = pem.match(CERTIFICATE_PATTERN) ?? [];
   if (found.length === 0) return 'must be a certificate in PEM';
   try {
     return found.every((one) => new X509Certificate(one).raw.length > 0) ? null : 'holds no certificate';
@@ -16,7 +16,7 @@ export function findAuthorityFault(pem: string): string | null {
 }
 
 /** TLS contexts by additional authorities, cached because each parses all root certificates. */
-const contexts = new BoundedMap<SecureContext>({ most: 100 });
+const tlsContexts = new BoundedMap<SecureContext>({ most: 100 });
 
 /** `tls.getCACertificates` requires Node 22.15; it includes `NODE_EXTRA_CA_CERTS`. */
 const listRoots = (): readonly string[] =>
@@ -29,10 +29,10 @@ const listRoots = (): readonly string[] =>
 export function getTlsContext(own: readonly string[]): SecureContext | undefined {
   if (own.length === 0) return undefined;
   const key = own.join('\n');
-  const known = contexts.get(key);
+  const known = tlsContexts.get(key);
   if (known !== undefined) return known;
   const context = tls.createSecureContext({ ca: [...own, ...listRoots()] });
-  contexts.set(key, context);
+  tlsContexts.set(key, context);
   return context;
 }
 

@@ -4,9 +4,9 @@
  * Each node is dropped once its functions are recorded, to save memory.
  */
 import { Parser, type Node, type Options } from 'acorn';
-import { MapRefused } from '../../ports/source-maps/reader.js';
-import { LIMITS } from './limits.js';
-import type { Spend } from './spend.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { UPLOAD_LIMITS } from './limits.js';
+import type { BudgetCheck } from './spend.js';
 
 /**
  * Position of a name in the script, with its text when it is a member, which minifiers do not
@@ -24,12 +24,12 @@ export interface ScriptFunction {
 }
 
 /** `weight`: number of nodes in the subtree, including this one. */
-type Loose = Node & Record<string, unknown> & { weight?: number };
+type LooseNode = Node & Record<string, unknown> & { weight?: number };
 
-const isNode = (value: unknown): value is Loose =>
+const isNode = (value: unknown): value is LooseNode =>
   value !== null && typeof value === 'object' && typeof (value as { type?: unknown }).type === 'string';
 
-const OPTIONS: Options = {
+const PARSER_OPTIONS: Options = {
   ecmaVersion: 'latest',
   allowAwaitOutsideFunction: true,
   allowHashBang: true,
@@ -37,18 +37,18 @@ const OPTIONS: Options = {
   allowReturnOutsideFunction: true,
   allowSuperOutsideMethod: true,
 };
-const SPEND_EVERY = 4_096;
-const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
-const CLASSES = new Set(['ClassDeclaration', 'ClassExpression']);
-const MEMBERS = new Set(['Property', 'MethodDefinition', 'PropertyDefinition']);
-const NOTHING = { type: 'EmptyStatement', start: 0, end: 0 } as unknown as Loose;
+const BUDGET_CHECK_NODES = 4_096;
+const FUNCTION_TYPES = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
+const CLASS_TYPES = new Set(['ClassDeclaration', 'ClassExpression']);
+const MEMBER_TYPES = new Set(['Property', 'MethodDefinition', 'PropertyDefinition']);
+const PLACEHOLDER_NODE = { type: 'EmptyStatement', start: 0, end: 0 } as unknown as LooseNode;
 
 /** @returns null when the script cannot be parsed within its limits */
-export function functionsOf(script: string, spend: Spend): ScriptFunctions | null {
+export function parseFunctions(script: string, spend: BudgetCheck): ScriptFunctions | null {
   for (const sourceType of ['module', 'script'] as const) {
-    const found = new FunctionNotes(spend);
+    const found = new FunctionRecorder(spend);
     try {
-      parserWith(found).parse(script, { ...OPTIONS, sourceType });
+      createParser(found).parse(script, { ...PARSER_OPTIONS, sourceType });
       return new ScriptFunctions(found);
     } catch (error) {
       // Only a syntax error justifies the other mode, not a deep stack or an exceeded limit.
@@ -59,7 +59,7 @@ export function functionsOf(script: string, spend: Spend): ScriptFunctions | nul
 }
 
 /** Functions recorded from nodes; the fields of a function share one index in all lists. */
-class FunctionNotes {
+class FunctionRecorder {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
   readonly names: (NamePlace | null)[] = [];
@@ -67,68 +67,68 @@ class FunctionNotes {
   #nodes = 0;
   #held = 0;
 
-  constructor(private readonly spend: Spend) {}
+  constructor(private readonly spend: BudgetCheck) {}
 
-  finish(node: Loose): void {
-    if (++this.#nodes % SPEND_EVERY === 0) this.spend();
-    if (this.#held > LIMITS.heldNodes) throw new MapRefused('has a script with lists that are too long');
+  record(node: LooseNode): void {
+    if (++this.#nodes % BUDGET_CHECK_NODES === 0) this.spend();
+    if (this.#held > UPLOAD_LIMITS.heldNodes) throw new SourceMapRejected('has a script with lists that are too long');
     const { type } = node;
-    if (FUNCTIONS.has(type)) this.#function(node);
-    else if (type === 'VariableDeclarator') this.#name(node['init'], identifier(node['id']));
-    else if (type === 'AssignmentExpression') this.#name(node['right'], assigned(node['left']));
-    else if (MEMBERS.has(type)) this.#name(node['value'], member(node['key'], node['computed']));
-    else if (type === 'ClassBody') node['methods'] = methodsOf(node['body']);
-    else if (CLASSES.has(type)) {
+    if (FUNCTION_TYPES.has(type)) this.#recordFunction(node);
+    else if (type === 'VariableDeclarator') this.#setName(node['init'], getIdentifierName(node['id']));
+    else if (type === 'AssignmentExpression') this.#setName(node['right'], getAssignedName(node['left']));
+    else if (MEMBER_TYPES.has(type)) this.#setName(node['value'], getMemberName(node['key'], node['computed']));
+    else if (type === 'ClassBody') node['methods'] = getMethods(node['body']);
+    else if (CLASS_TYPES.has(type)) {
       node['methods'] = isNode(node['body']) ? node['body']['methods'] : [];
-      if (isNode(node['id'])) this.#own(node, identifier(node['id']));
+      if (isNode(node['id'])) this.#setOwner(node, getIdentifierName(node['id']));
     }
-    this.#held += 1 - forget(node);
+    this.#held += 1 - releaseChildren(node);
   }
 
-  #function(node: Loose): void {
-    if (this.starts.length === LIMITS.functions) throw new MapRefused('has a script with too many functions');
+  #recordFunction(node: LooseNode): void {
+    if (this.starts.length === UPLOAD_LIMITS.functions) throw new SourceMapRejected('has a script with too many functions');
     node['number'] = this.starts.length;
     this.starts.push(node.start);
     this.ends.push(node.end);
-    this.names.push(identifier(node['id']));
+    this.names.push(getIdentifierName(node['id']));
     this.owners.push(null);
   }
 
-  #name(child: unknown, name: NamePlace | null): void {
+  #setName(child: unknown, name: NamePlace | null): void {
     if (!isNode(child) || name === null) return;
     const number = child['number'];
     if (typeof number === 'number') this.names[number] ??= name;
-    else if (CLASSES.has(child.type) && !isNode(child['id'])) this.#own(child, name);
+    else if (CLASS_TYPES.has(child.type) && !isNode(child['id'])) this.#setOwner(child, name);
   }
 
-  #own({ methods }: Loose, owner: NamePlace | null): void {
+  #setOwner({ methods }: LooseNode, owner: NamePlace | null): void {
     for (const number of methods as number[]) this.owners[number] = owner;
   }
 }
 
-const identifier = (node: unknown): NamePlace | null =>
+const getIdentifierName = (node: unknown): NamePlace | null =>
   isNode(node) && node.type === 'Identifier' ? { offset: node.start, text: null } : null;
 
-function assigned(left: unknown): NamePlace | null {
+function getAssignedName(left: unknown): NamePlace | null {
   if (!isNode(left)) return null;
-  return left.type === 'MemberExpression' ? member(left['property'], left['computed']) : identifier(left);
+  return left.type === 'MemberExpression' ? getMemberName(left['property'], left['computed']) : getIdentifierName(left);
 }
 
-function member(key: unknown, computed: unknown): NamePlace | null {
+function getMemberName(key: unknown, computed: unknown): NamePlace | null {
   if (!isNode(key) || computed === true) return null;
   const name = key['name'];
   if (typeof name !== 'string') return null;
   return { offset: key.start, text: key.type === 'PrivateIdentifier' ? `#${name}` : name };
 }
 
-const methodsOf = (body: unknown): number[] =>
-  (body as Loose[]).flatMap((element) => {
-    const number = MEMBERS.has(element.type) && isNode(element['value']) ? element['value']['number'] : null;
+const getMethods = (body: unknown): number[] =>
+  (body as LooseNode[]).flatMap((element) => {
+    const number = MEMBER_TYPES.has(element.type) && isNode(element['value']) ? element['value']['number'] : null;
     return typeof number === 'number' ? [number] : [];
   });
 
 /** Fields that the parser reads again after their node is complete, or that name a parent. */
-const KEPT: Readonly<Record<string, readonly string[]>> = {
+const RETAINED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   AssignmentExpression: ['left'],
   AssignmentPattern: ['left'],
   ArrayPattern: ['elements'],
@@ -148,58 +148,58 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   VariableDeclarator: ['id'],
 };
 
-function forget(node: Loose): number {
-  const kept = KEPT[node.type] ?? [];
+function releaseChildren(node: LooseNode): number {
+  const kept = RETAINED_FIELDS[node.type] ?? [];
   let gone = 0;
   node.weight = 1;
   for (const name in node) {
     const value = node[name];
     if (value === null || typeof value !== 'object' || name === 'methods') continue;
-    const held = Array.isArray(value) ? sumOf(value) : weightOf(value);
+    const held = Array.isArray(value) ? sumWeights(value) : getWeight(value);
     // A directive at the beginning of a function is read again.
     if (kept.includes(name) || (node.type === 'ExpressionStatement' && isLiteral(value))) node.weight += held;
     else {
       gone += held;
       // Members of a potential pattern have already been checked.
       if (Array.isArray(value)) node[name] = [];
-      else if (isNode(value)) node[name] = NOTHING;
+      else if (isNode(value)) node[name] = PLACEHOLDER_NODE;
     }
   }
   return gone;
 }
 
 const isLiteral = (value: unknown): boolean => isNode(value) && value.type === 'Literal';
-const weightOf = (value: unknown): number => (isNode(value) && value !== NOTHING ? (value.weight ?? 1) : 0);
-const sumOf = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + weightOf(value), 0);
+const getWeight = (value: unknown): number => (isNode(value) && value !== PLACEHOLDER_NODE ? (value.weight ?? 1) : 0);
+const sumWeights = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + getWeight(value), 0);
 
-interface Internals {
+interface ParserInternals {
   parse(): Node;
   finishNode(node: Node, type: string): Node;
   finishNodeAt(node: Node, type: string, end: number, loc: unknown): Node;
   parseStatement(context: string | null, topLevel?: boolean, exports?: unknown): Node;
 }
 
-function parserWith(notes: FunctionNotes): typeof Parser {
+function createParser(notes: FunctionRecorder): typeof Parser {
   return Parser.extend((base) => {
-    const Base = base as unknown as new (...args: unknown[]) => Internals;
+    const Base = base as unknown as new (...args: unknown[]) => ParserInternals;
     class NotingParser extends Base {
       override finishNode(node: Node, type: string): Node {
         const made = super.finishNode(node, type);
-        notes.finish(made as Loose);
+        notes.record(made as LooseNode);
         return made;
       }
 
       override finishNodeAt(node: Node, type: string, end: number, loc: unknown): Node {
         const made = super.finishNodeAt(node, type, end, loc);
-        notes.finish(made as Loose);
+        notes.record(made as LooseNode);
         return made;
       }
 
       /** Completed statements share one placeholder node, except directives. */
       override parseStatement(context: string | null, topLevel?: boolean, exports?: unknown): Node {
-        const made = super.parseStatement(context, topLevel, exports) as Loose;
-        const isDirective = made.type === 'ExpressionStatement' && made['expression'] !== NOTHING;
-        return isDirective ? made : NOTHING;
+        const made = super.parseStatement(context, topLevel, exports) as LooseNode;
+        const isDirective = made.type === 'ExpressionStatement' && made['expression'] !== PLACEHOLDER_NODE;
+        return isDirective ? made : PLACEHOLDER_NODE;
       }
 
       /** Exported variables and classes are read again. */
@@ -227,7 +227,7 @@ export class ScriptFunctions {
   readonly #around: Int32Array;
   readonly #functions: readonly ScriptFunction[];
 
-  constructor({ starts, ends, names, owners }: FunctionNotes) {
+  constructor({ starts, ends, names, owners }: FunctionRecorder) {
     const order = starts.map((_, i) => i).sort((a, b) => (starts[a] ?? 0) - (starts[b] ?? 0));
     this.#starts = Int32Array.from(order, (i) => starts[i] ?? 0);
     this.#ends = Int32Array.from(order, (i) => ends[i] ?? 0);
@@ -248,7 +248,7 @@ export class ScriptFunctions {
     return this.#functions.length * 200;
   }
 
-  at(offset: number): ScriptFunction | null {
+  findAt(offset: number): ScriptFunction | null {
     let low = 0;
     let high = this.#starts.length;
     while (low < high) {

@@ -2,8 +2,8 @@
  * Scans JSON in a buffer without building values, so that untrusted input controls neither memory
  * nor stack depth. Values are counted; skipped content is parsed leniently.
  */
-import { MapRefused } from '../../ports/source-maps/reader.js';
-import { LIMITS } from './limits.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { UPLOAD_LIMITS } from './limits.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,13 +19,13 @@ export interface TextRange {
   end: number;
 }
 
-export interface ScanBounds {
+export interface ScanLimits {
   values: number;
   depth: number;
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-const noJson = (): MapRefused => new MapRefused('is no JSON');
+const createInvalidJsonError = (): SourceMapRejected => new SourceMapRejected('is no JSON');
 
 export class JsonScanner {
   at: number;
@@ -33,7 +33,7 @@ export class JsonScanner {
 
   constructor(
     readonly bytes: Buffer,
-    private readonly bounds: ScanBounds,
+    private readonly bounds: ScanLimits,
   ) {
     this.at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   }
@@ -51,11 +51,11 @@ export class JsonScanner {
    * Calls `member` with each key; it must read or skip the value.
    * @throws MapRefused
    */
-  object(member: (key: string) => void): void {
-    this.#each(OPEN_OBJECT, CLOSE_OBJECT, () => {
-      if (!this.isText()) throw noJson();
-      const key = this.word() ?? '';
-      if (this.peek() !== COLON) throw noJson();
+  readObject(member: (key: string) => void): void {
+    this.#readElements(OPEN_OBJECT, CLOSE_OBJECT, () => {
+      if (!this.isText()) throw createInvalidJsonError();
+      const key = this.readShortText() ?? '';
+      if (this.peek() !== COLON) throw createInvalidJsonError();
       this.at++;
       member(key);
     });
@@ -65,13 +65,13 @@ export class JsonScanner {
    * Calls `element` at each element; it must read or skip it.
    * @throws MapRefused
    */
-  list(element: () => void): void {
-    this.#each(OPEN_LIST, CLOSE_LIST, element);
+  readList(element: () => void): void {
+    this.#readElements(OPEN_LIST, CLOSE_LIST, element);
   }
 
-  #each(open: number, close: number, read: () => void): void {
-    if (this.peek() !== open) throw noJson();
-    this.#count();
+  #readElements(open: number, close: number, read: () => void): void {
+    if (this.peek() !== open) throw createInvalidJsonError();
+    this.#countValue();
     this.at++;
     if (this.peek() === close) {
       this.at++;
@@ -82,12 +82,12 @@ export class JsonScanner {
       const next = this.peek();
       this.at++;
       if (next === close) return;
-      if (next !== COMMA) throw noJson();
+      if (next !== COMMA) throw createInvalidJsonError();
     }
   }
 
-  text(): TextRange {
-    this.#count();
+  skipText(): TextRange {
+    this.#countValue();
     const { bytes } = this;
     const start = this.at;
     for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
@@ -97,7 +97,7 @@ export class JsonScanner {
       this.at = end + 1;
       return { start, end: end + 1 };
     }
-    throw noJson();
+    throw createInvalidJsonError();
   }
 
   skip(): void {
@@ -105,30 +105,30 @@ export class JsonScanner {
     let depth = 0;
     do {
       const byte = this.peek();
-      if (byte === undefined) throw noJson();
-      if (byte === QUOTE) this.text();
+      if (byte === undefined) throw createInvalidJsonError();
+      if (byte === QUOTE) this.skipText();
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-        this.#count();
+        this.#countValue();
         this.at++;
-        if (++depth > bounds.depth) throw new MapRefused('is nested too deeply');
+        if (++depth > bounds.depth) throw new SourceMapRejected('is nested too deeply');
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
         this.at++;
-        if (--depth < 0) throw noJson();
+        if (--depth < 0) throw createInvalidJsonError();
       } else if (depth > 0 && (byte === COMMA || byte === COLON)) this.at++;
-      else this.#word(bytes);
+      else this.#skipLiteral(bytes);
     } while (depth > 0);
   }
 
-  number(): number | null {
+  readNumber(): number | null {
     const start = (this.peek(), this.at);
     this.skip();
     const value = Number(this.bytes.toString('latin1', start, Math.min(this.at, start + 20)));
     return Number.isFinite(value) ? value : null;
   }
 
-  word(): string | null {
-    const found = this.text();
-    return found.end - found.start > LIMITS.name ? null : this.decode(found);
+  readShortText(): string | null {
+    const found = this.skipText();
+    return found.end - found.start > UPLOAD_LIMITS.name ? null : this.decode(found);
   }
 
   /** @throws MapRefused */
@@ -136,21 +136,21 @@ export class JsonScanner {
     try {
       return JSON.parse(this.bytes.toString('utf8', start, end)) as string;
     } catch {
-      throw noJson();
+      throw createInvalidJsonError();
     }
   }
 
-  #word(bytes: Buffer): void {
-    this.#count();
+  #skipLiteral(bytes: Buffer): void {
+    this.#countValue();
     const start = this.at;
-    for (let byte = bytes[this.at]; byte !== undefined && WORD[byte] === 1; byte = bytes[++this.at]);
-    if (this.at === start) throw noJson();
+    for (let byte = bytes[this.at]; byte !== undefined && LITERAL_BYTES[byte] === 1; byte = bytes[++this.at]);
+    if (this.at === start) throw createInvalidJsonError();
   }
 
-  #count(): void {
-    if (++this.#values > this.bounds.values) throw new MapRefused(`has more than ${this.bounds.values} values`);
+  #countValue(): void {
+    if (++this.#values > this.bounds.values) throw new SourceMapRejected(`has more than ${this.bounds.values} values`);
   }
 }
 
-const WORD = new Uint8Array(256);
-for (const letter of '0123456789+-.eEtrufalsn') WORD[letter.charCodeAt(0)] = 1;
+const LITERAL_BYTES = new Uint8Array(256);
+for (const letter of '0123456789+-.eEtrufalsn') LITERAL_BYTES[letter.charCodeAt(0)] = 1;

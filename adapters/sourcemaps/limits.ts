@@ -1,5 +1,5 @@
 /** Limits of one upload. Sizes in bytes, times in milliseconds. */
-export const LIMITS = {
+export const UPLOAD_LIMITS = {
   /** Files of a bundle. A build with a thousand scripts has two thousand. */
   files: 10_000,
   directory: 4 * 1024 * 1024,

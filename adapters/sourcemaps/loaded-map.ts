@@ -4,25 +4,25 @@
  */
 import { isAscii } from 'node:buffer';
 import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
-import { functionsOf, type NamePlace, type ScriptFunction, type ScriptFunctions } from './functions.js';
-import { LIMITS } from './limits.js';
-import { outlineOf, type MapSection, type PlainMap } from './map-outline.js';
+import { parseFunctions, type NamePlace, type ScriptFunction, type ScriptFunctions } from './functions.js';
+import { UPLOAD_LIMITS } from './limits.js';
+import { parseMapOutline, type MapSection, type PlainMap } from './map-outline.js';
 import { MappingIndex } from './mapping-index.js';
-import { spendUpTo, type Spend } from './spend.js';
+import { createCpuBudget, type BudgetCheck } from './spend.js';
 
 /**
  * Context lines on each side (contract 21, Beyond the specification: what JavaScript and releases
  * need).
  */
-const AROUND = 5;
-const LONGEST_LINE = 300;
-const LONGEST_PATH = 500;
-const LONGEST_NAME = 200;
+const CONTEXT_LINES = 5;
+const MAX_LINE_LENGTH = 300;
+const MAX_PATH_LENGTH = 500;
+const MAX_NAME_LENGTH = 200;
 
-const NAME = /^#?[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]{0,199}/u;
-const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/{0,3}/i;
+const NAME_PATTERN = /^#?[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]{0,199}/u;
+const SCHEME_PATTERN = /^[a-z][a-z0-9+.-]{0,30}:\/{0,3}/i;
 
-interface Place {
+interface OriginalPlace {
   map: PlainMap;
   source: number;
   file: string;
@@ -36,11 +36,11 @@ interface IndexedSection extends MapSection {
 }
 
 /** Returns `src/cart.ts` for `webpack://shop/./src/cart.ts?4f2a` and `../../src/cart.ts`. */
-export function fileOf(source: string): string {
+export function toFilePath(source: string): string {
   const webpack = /^webpack:\/\/(?:[^/]{0,200}\/)?/i.exec(source);
-  const path = source.slice(webpack?.[0].length ?? SCHEME.exec(source)?.[0].length ?? 0).split(/[?#]/, 1)[0] ?? '';
+  const path = source.slice(webpack?.[0].length ?? SCHEME_PATTERN.exec(source)?.[0].length ?? 0).split(/[?#]/, 1)[0] ?? '';
   const named = path.replaceAll('\\', '/').replace(/^(?:\.{0,2}\/){1,50}/, '');
-  return (named === '' ? source : named).slice(-LONGEST_PATH);
+  return (named === '' ? source : named).slice(-MAX_PATH_LENGTH);
 }
 
 export class LoadedMap {
@@ -49,8 +49,8 @@ export class LoadedMap {
   readonly bytes: number;
 
   /** @throws MapRefused */
-  constructor(map: Buffer, script: Buffer | null, spend: Spend) {
-    this.#sections = outlineOf(map).map(({ line, column, map: part }) => {
+  constructor(map: Buffer, script: Buffer | null, spend: BudgetCheck) {
+    this.#sections = parseMapOutline(map).map(({ line, column, map: part }) => {
       spend();
       return { line, column, map: part, index: new MappingIndex(part.mappings, spend) };
     });
@@ -65,20 +65,20 @@ export class LoadedMap {
       );
   }
 
-  locate({ line, column }: ScriptPosition, spend: Spend): SourcePosition | null {
+  locate({ line, column }: ScriptPosition, spend: BudgetCheck): SourcePosition | null {
     spend();
-    const place = this.#place(line, column - 1);
+    const place = this.#findPlace(line, column - 1);
     if (place === null) return null;
     return {
-      file: fileOf(place.file),
+      file: toFilePath(place.file),
       line: place.line,
       column: place.column + 1,
-      function: this.#functionAround(line, column - 1),
-      source: this.#around(place),
+      function: this.#getFunctionName(line, column - 1),
+      source: this.#getContext(place),
     };
   }
 
-  #place(line: number, column: number): Place | null {
+  #findPlace(line: number, column: number): OriginalPlace | null {
     if (line < 1 || column < 0) return null;
     const section = this.#sections.findLast(
       (one) => one.line < line - 1 || (one.line === line - 1 && one.column <= column),
@@ -86,27 +86,27 @@ export class LoadedMap {
     if (section === undefined) return null;
     const { map, index } = section;
     const found = index.find(line - 1 - section.line, section.line === line - 1 ? column - section.column : column);
-    const source = found === null ? null : map.sources.at(found.source);
+    const source = found === null ? null : map.sources.getName(found.source);
     if (found === null || source === null || found.line < 0 || found.column < 0) return null;
     const file = map.sourceRoot ? `${map.sourceRoot.replace(/\/$/, '')}/${source}` : source;
-    const name = found.name < 0 ? null : map.names.at(found.name);
+    const name = found.name < 0 ? null : map.names.getName(found.name);
     return { map, source: found.source, file, line: found.line + 1, column: found.column, name };
   }
 
-  #around({ map, source, line }: Place): SourcePosition['source'] {
-    const text = map.contents.textAt(source);
-    const own = text?.line(line, 0, LONGEST_LINE) ?? null;
+  #getContext({ map, source, line }: OriginalPlace): SourcePosition['source'] {
+    const text = map.contents.getText(source);
+    const own = text?.getLine(line, 0, MAX_LINE_LENGTH) ?? null;
     if (text === null || own === null) return null;
     const lines = (from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, i) => text.line(from + i, 0, LONGEST_LINE)).filter((one) => one !== null);
-    return { before: lines(Math.max(1, line - AROUND), line), line: own, after: lines(line + 1, line + 1 + AROUND) };
+      Array.from({ length: to - from }, (_, i) => text.getLine(from + i, 0, MAX_LINE_LENGTH)).filter((one) => one !== null);
+    return { before: lines(Math.max(1, line - CONTEXT_LINES), line), line: own, after: lines(line + 1, line + 1 + CONTEXT_LINES) };
   }
 
-  #functionAround(line: number, column: number): string | null {
+  #getFunctionName(line: number, column: number): string | null {
     const script = this.#script;
-    const found = script?.functionAt(line, column) ?? null;
+    const found = script?.findFunction(line, column) ?? null;
     if (script === null || found === null) return null;
-    const nameAt = (place: NamePlace): string | null => this.#nameAt(place, script);
+    const nameAt = (place: NamePlace): string | null => this.#getOriginalName(place, script);
     const owner = found.owner === null ? null : nameAt(found.owner);
     if (found.constructs) return owner === null ? 'constructor' : `new ${owner}`;
     const name = found.name === null ? null : nameAt(found.name);
@@ -117,13 +117,13 @@ export class LoadedMap {
    * Returns the original name from the map's names, otherwise the identifier at this position in
    * the source.
    */
-  #nameAt({ offset, text }: NamePlace, script: LoadedScript): string | null {
-    const { line, column } = script.positionOf(offset);
-    const place = this.#place(line, column);
-    if (place?.name) return place.name.slice(0, LONGEST_NAME);
-    if (text !== null) return text.slice(0, LONGEST_NAME);
-    const written = place?.map.contents.textAt(place.source)?.line(place.line, place.column, LONGEST_NAME);
-    return NAME.exec(written ?? '')?.[0] ?? null;
+  #getOriginalName({ offset, text }: NamePlace, script: LoadedScript): string | null {
+    const { line, column } = script.toPosition(offset);
+    const place = this.#findPlace(line, column);
+    if (place?.name) return place.name.slice(0, MAX_NAME_LENGTH);
+    if (text !== null) return text.slice(0, MAX_NAME_LENGTH);
+    const written = place?.map.contents.getText(place.source)?.getLine(place.line, place.column, MAX_NAME_LENGTH);
+    return NAME_PATTERN.exec(written ?? '')?.[0] ?? null;
   }
 }
 
@@ -135,34 +135,34 @@ class LoadedScript {
   constructor(bytes: Buffer) {
     // ASCII text uses one byte per character.
     const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
-    this.#lines = lineStarts(text);
-    this.#functions = this.#lines === null ? null : functionsOf(text, spendUpTo(LIMITS.scriptMs));
+    this.#lines = findLineStarts(text);
+    this.#functions = this.#lines === null ? null : parseFunctions(text, createCpuBudget(UPLOAD_LIMITS.scriptMs));
     // Names are slices that keep the whole text in memory.
     this.bytes = bytes.length + 8 * (this.#lines?.length ?? 0) + (this.#functions?.bytes ?? 0);
   }
 
-  functionAt(line: number, column: number): ScriptFunction | null {
+  findFunction(line: number, column: number): ScriptFunction | null {
     const start = this.#lines?.[line - 1];
-    return start === undefined ? null : (this.#functions?.at(start + column) ?? null);
+    return start === undefined ? null : (this.#functions?.findAt(start + column) ?? null);
   }
 
-  positionOf(offset: number): { line: number; column: number } {
+  toPosition(offset: number): { line: number; column: number } {
     const lines = this.#lines ?? [0];
-    const line = lineAt(lines, offset);
+    const line = findLine(lines, offset);
     return { line, column: offset - (lines[line - 1] ?? 0) };
   }
 }
 
-function lineStarts(text: string): number[] | null {
+function findLineStarts(text: string): number[] | null {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-    if (starts.length === LIMITS.lines) return null;
+    if (starts.length === UPLOAD_LIMITS.lines) return null;
     starts.push(at + 1);
   }
   return starts;
 }
 
-function lineAt(starts: readonly number[], offset: number): number {
+function findLine(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length;
   while (low + 1 < high) {

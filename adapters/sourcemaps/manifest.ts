@@ -1,31 +1,31 @@
 /** Parses `manifest.json` of an artifact bundle, which is untrusted input. */
 import { parseGuid } from '../../lib/text/guid.js';
-import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
 
-const LONGEST_URL = 1_000;
+const MAX_URL_LENGTH = 1_000;
 
-const KINDS: Readonly<Record<string, BundledFile['kind']>> = { minified_source: 'script', source_map: 'map' };
+const FILE_KINDS: Readonly<Record<string, BundledFile['kind']>> = { minified_source: 'script', source_map: 'map' };
 
-type Loose = Readonly<Record<string, unknown>>;
+type LooseRecord = Readonly<Record<string, unknown>>;
 
-const record = (value: unknown): Loose | null =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Loose) : null;
+const toRecord = (value: unknown): LooseRecord | null =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as LooseRecord) : null;
 
 /**
  * Returns the scripts and maps that the manifest lists and the archive contains.
  * @throws MapRefused
  */
-export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFile>): BundledFile[] {
-  const files = record(record(parsed(manifest))?.['files']);
-  if (files === null) throw new MapRefused('has a manifest without files');
+export function parseManifestFiles(manifest: string, entries: ReadonlyMap<string, PackedFile>): BundledFile[] {
+  const files = toRecord(toRecord(parseJson(manifest))?.['files']);
+  if (files === null) throw new SourceMapRejected('has a manifest without files');
   return Object.entries(files).flatMap(([path, value]) => {
     const entry = entries.get(path);
-    const about = record(value);
+    const about = toRecord(value);
     const type = about?.['type'];
-    const kind = typeof type === 'string' && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+    const kind = typeof type === 'string' && Object.hasOwn(FILE_KINDS, type) ? FILE_KINDS[type] : undefined;
     const url = about?.['url'];
-    if (entry === undefined || kind === undefined || typeof url !== 'string' || url.length > LONGEST_URL) return [];
-    const headers = lowerCased(record(about?.['headers']) ?? {});
+    if (entry === undefined || kind === undefined || typeof url !== 'string' || url.length > MAX_URL_LENGTH) return [];
+    const headers = toLowerCaseKeys(toRecord(about?.['headers']) ?? {});
     const { 'debug-id': debugId } = headers;
     const mapUrl = headers['sourcemap'] ?? headers['x-sourcemap'];
     return [
@@ -34,19 +34,19 @@ export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFil
         kind,
         url,
         debugId: typeof debugId === 'string' ? parseGuid(debugId) : null,
-        mapUrl: typeof mapUrl === 'string' && mapUrl.length <= LONGEST_URL ? mapUrl : null,
+        mapUrl: typeof mapUrl === 'string' && mapUrl.length <= MAX_URL_LENGTH ? mapUrl : null,
       },
     ];
   });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new MapRefused('has a manifest that is no JSON');
+    throw new SourceMapRejected('has a manifest that is no JSON');
   }
 }
 
-const lowerCased = (headers: Loose): Loose =>
+const toLowerCaseKeys = (headers: LooseRecord): LooseRecord =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

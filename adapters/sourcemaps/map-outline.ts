@@ -2,9 +2,9 @@
  * Locates the parts of a source map in its bytes and decodes them on demand, so that a map needs
  * little more memory than its own size. Elements are counted before they are stored.
  */
-import { MapRefused } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 import { JsonScanner, type TextRange } from './json-scanner.js';
-import { LIMITS } from './limits.js';
+import { UPLOAD_LIMITS } from './limits.js';
 import { SourceText } from './source-text.js';
 
 const BACKSLASH = 0x5c;
@@ -26,26 +26,26 @@ class TextList {
       scanner.skip();
       return this;
     }
-    scanner.list(() => {
-      if (this.length === most) throw new MapRefused(`has more than ${most} ${what}`);
-      if (scanner.isObject() || scanner.isList()) throw new MapRefused(`has ${what} that are no texts`);
+    scanner.readList(() => {
+      if (this.length === most) throw new SourceMapRejected(`has more than ${most} ${what}`);
+      if (scanner.isObject() || scanner.isList()) throw new SourceMapRejected(`has ${what} that are no texts`);
       if (this.length === this.#offsets.length) {
         const more = new Uint32Array(this.length * 2);
         more.set(this.#offsets);
         this.#offsets = more;
       }
       // 0 marks a missing element, because no string starts there.
-      this.#offsets[this.length++] = scanner.isText() ? scanner.text().start : (scanner.skip(), 0);
+      this.#offsets[this.length++] = scanner.isText() ? scanner.skipText().start : (scanner.skip(), 0);
     });
     return this;
   }
 
-  at(index: number): string | null {
+  getName(index: number): string | null {
     const found = this.#find(index);
-    return found === null || found.end - found.start > LIMITS.name ? null : this.scanner.decode(found);
+    return found === null || found.end - found.start > UPLOAD_LIMITS.name ? null : this.scanner.decode(found);
   }
 
-  textAt(index: number): SourceText | null {
+  getText(index: number): SourceText | null {
     const found = this.#find(index);
     return found === null ? null : new SourceText(this.scanner.bytes, found);
   }
@@ -55,7 +55,7 @@ class TextList {
     if (!start) return null;
     const reader = new JsonScanner(this.scanner.bytes, { values: 1, depth: 1 });
     reader.at = start;
-    return reader.text();
+    return reader.skipText();
   }
 
   get bytes(): number {
@@ -81,15 +81,15 @@ export interface MapSection {
  * Returns the sections of a map in order; a plain map has one.
  * @throws MapRefused
  */
-export function outlineOf(bytes: Buffer): MapSection[] {
-  const scanner = new JsonScanner(bytes, { values: LIMITS.values, depth: LIMITS.depth });
-  if (!scanner.isObject() && !scanner.isList()) throw new MapRefused('is no JSON');
-  const sections = scanner.isObject() ? mapAt(scanner, true) : [];
-  if (sections.length === 0) throw new MapRefused('is no source map');
+export function parseMapOutline(bytes: Buffer): MapSection[] {
+  const scanner = new JsonScanner(bytes, { values: UPLOAD_LIMITS.values, depth: UPLOAD_LIMITS.depth });
+  if (!scanner.isObject() && !scanner.isList()) throw new SourceMapRejected('is no JSON');
+  const sections = scanner.isObject() ? readMap(scanner, true) : [];
+  if (sections.length === 0) throw new SourceMapRejected('is no source map');
   return sections.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function mapAt(scanner: JsonScanner, mayHaveSections: boolean): MapSection[] {
+function readMap(scanner: JsonScanner, mayHaveSections: boolean): MapSection[] {
   const map: PlainMap = {
     mappings: Buffer.alloc(0),
     sourceRoot: null,
@@ -99,24 +99,24 @@ function mapAt(scanner: JsonScanner, mayHaveSections: boolean): MapSection[] {
   };
   let sections: MapSection[] | null = null;
   let isMap = false;
-  scanner.object((key) => {
+  scanner.readObject((key) => {
     if (key === 'mappings' && scanner.isText()) {
-      map.mappings = mappingsAt(scanner);
+      map.mappings = readMappings(scanner);
       isMap = true;
-    } else if (key === 'sourceRoot' && scanner.isText()) map.sourceRoot = scanner.word();
-    else if (key === 'sources') map.sources = new TextList(scanner).read(LIMITS.sources, 'sources');
-    else if (key === 'sourcesContent') map.contents = new TextList(scanner).read(LIMITS.sources, 'sources');
-    else if (key === 'names') map.names = new TextList(scanner).read(LIMITS.names, 'names');
+    } else if (key === 'sourceRoot' && scanner.isText()) map.sourceRoot = scanner.readShortText();
+    else if (key === 'sources') map.sources = new TextList(scanner).read(UPLOAD_LIMITS.sources, 'sources');
+    else if (key === 'sourcesContent') map.contents = new TextList(scanner).read(UPLOAD_LIMITS.sources, 'sources');
+    else if (key === 'names') map.names = new TextList(scanner).read(UPLOAD_LIMITS.names, 'names');
     else if (key === 'sections' && scanner.isList()) {
-      if (!mayHaveSections) throw new MapRefused('has sections within sections');
-      sections = sectionsAt(scanner);
+      if (!mayHaveSections) throw new SourceMapRejected('has sections within sections');
+      sections = readSections(scanner);
     } else scanner.skip();
   });
   return sections ?? (isMap ? [{ line: 0, column: 0, map }] : []);
 }
 
-function mappingsAt(scanner: JsonScanner): Buffer {
-  const { start, end } = scanner.text();
+function readMappings(scanner: JsonScanner): Buffer {
+  const { start, end } = scanner.skipText();
   const text = scanner.bytes.subarray(start + 1, end - 1);
   // Some writers escape the slash, which is a base64 digit here.
   let length = text.indexOf(BACKSLASH);
@@ -128,27 +128,27 @@ function mappingsAt(scanner: JsonScanner): Buffer {
   return text.subarray(0, length);
 }
 
-function sectionsAt(scanner: JsonScanner): MapSection[] {
+function readSections(scanner: JsonScanner): MapSection[] {
   const sections: MapSection[] = [];
-  scanner.list(() => {
+  scanner.readList(() => {
     let offset = { line: 0, column: 0 };
     let inner: MapSection[] = [];
     if (!scanner.isObject()) return scanner.skip();
-    scanner.object((key) => {
-      if (key === 'offset' && scanner.isObject()) offset = offsetAt(scanner);
-      else if (key === 'map' && scanner.isObject()) inner = mapAt(scanner, false);
+    scanner.readObject((key) => {
+      if (key === 'offset' && scanner.isObject()) offset = readOffset(scanner);
+      else if (key === 'map' && scanner.isObject()) inner = readMap(scanner, false);
       else scanner.skip();
     });
-    if (sections.length === LIMITS.sections) throw new MapRefused(`has more than ${LIMITS.sections} sections`);
+    if (sections.length === UPLOAD_LIMITS.sections) throw new SourceMapRejected(`has more than ${UPLOAD_LIMITS.sections} sections`);
     for (const { map } of inner) sections.push({ ...offset, map });
   });
   return sections;
 }
 
-function offsetAt(scanner: JsonScanner): { line: number; column: number } {
+function readOffset(scanner: JsonScanner): { line: number; column: number } {
   const offset = { line: 0, column: 0 };
-  scanner.object((key) => {
-    if (key === 'line' || key === 'column') offset[key] = scanner.number() ?? 0;
+  scanner.readObject((key) => {
+    if (key === 'line' || key === 'column') offset[key] = scanner.readNumber() ?? 0;
     else scanner.skip();
   });
   return offset;

@@ -6,24 +6,24 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { MapRefused } from '../../ports/source-maps/reader.js';
-import { LIMITS } from './limits.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { UPLOAD_LIMITS } from './limits.js';
 import type { MapAnswer, MapJob } from './worker.js';
 
-export interface ProcessBounds {
+export interface MapProcessLimits {
   silentMs: number;
   idleMs: number;
   heapMb: number;
 }
 
-const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
+const WORKER_PATH = fileURLToPath(new URL('./worker.js', import.meta.url));
 
 export class MapProcess {
   #child: ChildProcess | null = null;
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(private readonly bounds: ProcessBounds = LIMITS) {}
+  constructor(private readonly bounds: MapProcessLimits = UPLOAD_LIMITS) {}
 
   get pid(): number | null {
     return this.#child?.pid ?? null;
@@ -34,7 +34,7 @@ export class MapProcess {
    * @throws MapRefused
    */
   run(job: MapJob): Promise<MapAnswer> {
-    if (this.#closed) return Promise.reject(new MapRefused('is not read while the service stops', false));
+    if (this.#closed) return Promise.reject(new SourceMapRejected('is not read while the service stops', false));
     clearTimeout(this.#idle);
     const child = (this.#child ??= this.#start());
     child.ref();
@@ -46,13 +46,13 @@ export class MapProcess {
       };
       const give = (why: string): void => {
         settle();
-        this.#drop(child);
+        this.#killProcess(child);
         // Not the map's fault for certain: the machine may be busy or short of memory.
-        reject(new MapRefused(why, false));
+        reject(new SourceMapRejected(why, false));
       };
       const answered = (message: unknown): void => {
         settle();
-        this.#rest(child);
+        this.#startIdleTimer(child);
         resolve(message as MapAnswer);
       };
       const ended = (): void => give('was not read: the process that reads maps ended');
@@ -75,24 +75,24 @@ export class MapProcess {
   }
 
   #start(): ChildProcess {
-    const child = fork(WORKER, [], {
+    const child = fork(WORKER_PATH, [], {
       execArgv: [`--max-old-space-size=${this.bounds.heapMb}`, '--max-semi-space-size=4'],
       // Hides the service's settings and secrets.
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    child.on('error', () => this.#drop(child)).on('exit', () => this.#drop(child));
+    child.on('error', () => this.#killProcess(child)).on('exit', () => this.#killProcess(child));
     return child;
   }
 
-  #rest(child: ChildProcess): void {
+  #startIdleTimer(child: ChildProcess): void {
     child.unref();
     child.channel?.unref();
-    this.#idle = setTimeout(() => this.#drop(child), this.bounds.idleMs).unref();
+    this.#idle = setTimeout(() => this.#killProcess(child), this.bounds.idleMs).unref();
   }
 
-  #drop(child: ChildProcess): void {
+  #killProcess(child: ChildProcess): void {
     if (this.#child === child) this.#child = null;
     child.unref();
     child.channel?.unref();

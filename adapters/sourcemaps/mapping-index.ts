@@ -2,8 +2,8 @@
  * Looks up positions in the `mappings` of a source map without decoding them all. Checkpoints of
  * the decoder state every few kilobytes are the starting points.
  */
-import { MapRefused } from '../../ports/source-maps/reader.js';
-import type { Spend } from './spend.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import type { BudgetCheck } from './spend.js';
 
 /** Original position of a mapping; line and column are zero-based. */
 export interface MappedPlace {
@@ -14,21 +14,21 @@ export interface MappedPlace {
   name: number;
 }
 
-const NOTE_EVERY = 4_096;
+const CHECKPOINT_BYTES = 4_096;
 const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
-const NO_DIGIT = 64;
+const INVALID_DIGIT = 64;
 /** Numbers have at most 32 bits. */
-const MOST_DIGITS = 7;
+const MAX_DIGITS = 7;
 
-const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
+const DIGIT_VALUES = new Uint8Array(256).fill(INVALID_DIGIT);
 Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/').forEach((digit, i) => {
-  DIGITS[digit] = i;
+  DIGIT_VALUES[digit] = i;
 });
 
-const damaged = (): MapRefused => new MapRefused('has damaged mappings');
+const createDamagedMapError = (): SourceMapRejected => new SourceMapRejected('has damaged mappings');
 
-class Cursor {
+class MappingCursor {
   at = 0;
   line = 0;
   column = 0;
@@ -56,38 +56,38 @@ class Cursor {
       } else if (byte !== COMMA) break;
       this.at++;
     }
-    this.column += this.#number();
+    this.column += this.#readNumber();
     this.fields = 1;
-    if (this.#ends()) return true;
-    this.source += this.#number();
-    this.sourceLine += this.#number();
-    this.sourceColumn += this.#number();
+    if (this.#isAtEnd()) return true;
+    this.source += this.#readNumber();
+    this.sourceLine += this.#readNumber();
+    this.sourceColumn += this.#readNumber();
     this.fields = 4;
-    if (this.#ends()) return true;
-    this.name += this.#number();
+    if (this.#isAtEnd()) return true;
+    this.name += this.#readNumber();
     this.fields = 5;
-    while (!this.#ends()) this.#number();
+    while (!this.#isAtEnd()) this.#readNumber();
     return true;
   }
 
-  #ends(): boolean {
+  #isAtEnd(): boolean {
     const byte = this.bytes[this.at];
     return byte === COMMA || byte === SEMICOLON || byte === undefined;
   }
 
-  #number(): number {
+  #readNumber(): number {
     let value = 0;
-    for (let n = 0; n < MOST_DIGITS; n++) {
-      const digit = DIGITS[this.bytes[this.at++] ?? 0] ?? NO_DIGIT;
-      if (digit === NO_DIGIT) break;
+    for (let n = 0; n < MAX_DIGITS; n++) {
+      const digit = DIGIT_VALUES[this.bytes[this.at++] ?? 0] ?? INVALID_DIGIT;
+      if (digit === INVALID_DIGIT) break;
       value |= (digit & 31) << (5 * n);
       if (digit < 32) return value & 1 ? -(value >>> 1) : value >>> 1;
     }
-    throw damaged();
+    throw createDamagedMapError();
   }
 }
 
-const NOTE = ['at', 'line', 'column', 'source', 'sourceLine', 'sourceColumn', 'name', 'fields'] as const;
+const CHECKPOINT_FIELDS = ['at', 'line', 'column', 'source', 'sourceLine', 'sourceColumn', 'name', 'fields'] as const;
 
 export class MappingIndex {
   readonly #notes: Int32Array;
@@ -98,26 +98,26 @@ export class MappingIndex {
   /** @throws MapRefused */
   constructor(
     private readonly mappings: Buffer,
-    spend: Spend,
+    spend: BudgetCheck,
   ) {
-    const notes = new Int32Array((Math.ceil(mappings.length / NOTE_EVERY) + 1) * NOTE.length);
-    const cursor = new Cursor(mappings);
+    const notes = new Int32Array((Math.ceil(mappings.length / CHECKPOINT_BYTES) + 1) * CHECKPOINT_FIELDS.length);
+    const cursor = new MappingCursor(mappings);
     let count = 0;
     let isSorted = true;
     let before = { line: 0, column: -1 };
     const note = (): void => {
-      for (const [i, field] of NOTE.entries()) notes[count * NOTE.length + i] = cursor[field];
+      for (const [i, field] of CHECKPOINT_FIELDS.entries()) notes[count * CHECKPOINT_FIELDS.length + i] = cursor[field];
       count++;
       spend();
     };
     note();
-    for (let due = NOTE_EVERY; cursor.next();) {
+    for (let due = CHECKPOINT_BYTES; cursor.next();) {
       if (cursor.line === before.line && cursor.column < before.column) isSorted = false;
       before.line = cursor.line;
       before.column = cursor.column;
       if (cursor.at < due) continue;
       note();
-      due = cursor.at + NOTE_EVERY;
+      due = cursor.at + CHECKPOINT_BYTES;
     }
     this.#notes = notes;
     this.#count = count;
@@ -133,7 +133,7 @@ export class MappingIndex {
    * without one.
    */
   find(line: number, column: number): MappedPlace | null {
-    const cursor = this.#cursorBefore(line, this.#isSorted ? column : -1);
+    const cursor = this.#createCursorBefore(line, this.#isSorted ? column : -1);
     let found: MappedPlace | null = null;
     let at = -1;
     // The checkpoint's own mapping may match; at the beginning there is none.
@@ -146,30 +146,30 @@ export class MappingIndex {
       // The first of several mappings at the exact position wins.
       if (cursor.column < at || (cursor.column === at && at === column)) continue;
       at = cursor.column;
-      found = cursor.fields === 1 ? null : placeOf(cursor);
+      found = cursor.fields === 1 ? null : toMappedPlace(cursor);
     }
     return found;
   }
 
-  #cursorBefore(line: number, column: number): Cursor {
+  #createCursorBefore(line: number, column: number): MappingCursor {
     const notes = this.#notes;
     let low = 0;
     let high = this.#count;
     while (low + 1 < high) {
       const middle = (low + high) >> 1;
-      const noted = middle * NOTE.length;
+      const noted = middle * CHECKPOINT_FIELDS.length;
       const isBefore =
         (notes[noted + 1] ?? 0) < line || (notes[noted + 1] === line && (notes[noted + 2] ?? 0) < column);
       if (isBefore) low = middle;
       else high = middle;
     }
-    const cursor = new Cursor(this.mappings);
-    for (const [i, field] of NOTE.entries()) cursor[field] = notes[low * NOTE.length + i] ?? 0;
+    const cursor = new MappingCursor(this.mappings);
+    for (const [i, field] of CHECKPOINT_FIELDS.entries()) cursor[field] = notes[low * CHECKPOINT_FIELDS.length + i] ?? 0;
     return cursor;
   }
 }
 
-const placeOf = ({ source, sourceLine, sourceColumn, name, fields }: Cursor): MappedPlace => ({
+const toMappedPlace = ({ source, sourceLine, sourceColumn, name, fields }: MappingCursor): MappedPlace => ({
   source,
   line: sourceLine,
   column: sourceColumn,

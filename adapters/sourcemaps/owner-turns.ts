@@ -2,46 +2,46 @@
  * Schedules jobs fairly: owners take turns, and an owner that has used its CPU time of a minute
  * waits for the next. Slow input of one owner thus delays others by at most one job.
  */
-import { MapRefused } from '../../ports/source-maps/reader.js';
-import { LIMITS } from './limits.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { UPLOAD_LIMITS } from './limits.js';
 
 const MINUTE_MS = 60_000;
 
-interface Owner {
+interface OwnerQueue {
   waiting: (() => void)[];
   usedMs: number;
   since: number;
 }
 
-export class OwnerTurns {
-  readonly #owners = new Map<string, Owner>();
+export class FairScheduler {
+  readonly #owners = new Map<string, OwnerQueue>();
   #busy = false;
 
   /** @param now monotonic milliseconds */
   constructor(
     private readonly now: () => number,
-    private readonly shareMs: number = LIMITS.shareMs,
+    private readonly shareMs: number = UPLOAD_LIMITS.shareMs,
   ) {}
 
   /**
    * Runs `work` exclusively; it reports the CPU time used.
    * @throws MapRefused when the owner's share is used up; errors of `work`
    */
-  async take<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {
-    const owner = this.#owner(name);
-    if (owner.usedMs >= this.shareMs || owner.waiting.length >= LIMITS.waiting) {
-      throw new MapRefused('is one of too many that its project asks for', false);
+  async run<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {
+    const owner = this.#getOwner(name);
+    if (owner.usedMs >= this.shareMs || owner.waiting.length >= UPLOAD_LIMITS.waiting) {
+      throw new SourceMapRejected('is one of too many that its project asks for', false);
     }
     if (this.#busy) await new Promise<void>((resolve) => owner.waiting.push(resolve));
     this.#busy = true;
     try {
       return await work((usedMs) => (owner.usedMs += usedMs));
     } finally {
-      this.#next();
+      this.#startNext();
     }
   }
 
-  #owner(name: string): Owner {
+  #getOwner(name: string): OwnerQueue {
     const now = this.now();
     const found = this.#owners.get(name);
     if (found !== undefined) {
@@ -56,7 +56,7 @@ export class OwnerTurns {
     return owner;
   }
 
-  #next(): void {
+  #startNext(): void {
     this.#busy = false;
     for (const [name, owner] of this.#owners) {
       const go = owner.waiting.shift();

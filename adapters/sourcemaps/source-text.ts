@@ -19,30 +19,30 @@ export class SourceText {
    * Returns up to `most` characters of a line (from 1) starting at `column`; null when the line
    * does not exist.
    */
-  line(line: number, column: number, most: number): string | null {
+  getLine(line: number, column: number, most: number): string | null {
     if (line < this.#line) {
       this.#at = this.text.start + 1;
       this.#line = 1;
     }
     const end = this.text.end - 1;
     while (this.#line < line) {
-      const next = this.#lineEnd(this.#at);
+      const next = this.#findLineEnd(this.#at);
       if (next >= end) return null;
       this.#at = next + 2;
       this.#line++;
     }
-    const from = this.#after(this.#at, column);
-    return this.#decoded(from, this.#after(from, most)).replace(/\r$/, '');
+    const from = this.#advance(this.#at, column);
+    return this.#decode(from, this.#advance(from, most)).replace(/\r$/, '');
   }
 
-  #lineEnd(from: number): number {
+  #findLineEnd(from: number): number {
     const end = this.text.end - 1;
     for (let at = this.bytes.indexOf(BACKSLASH, from); at >= 0 && at < end; at = this.bytes.indexOf(BACKSLASH, at + 2))
       if (this.bytes[at + 1] === NEWLINE) return at;
     return end;
   }
 
-  #after(from: number, units: number): number {
+  #advance(from: number, units: number): number {
     const { bytes } = this;
     const end = this.text.end - 1;
     let at = from;
@@ -62,7 +62,7 @@ export class SourceText {
     return Math.min(at, end);
   }
 
-  #decoded(from: number, to: number): string {
+  #decode(from: number, to: number): string {
     try {
       return JSON.parse(`"${this.bytes.toString('utf8', from, to)}"`) as string;
     } catch {

@@ -2,23 +2,23 @@
  * CPU time budget of a job, measured by its own process, so that a busy machine does not make jobs
  * more expensive.
  */
-import { MapRefused } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 
 /**
  * Called every few thousand steps.
  * @throws MapRefused, not lasting, because machines differ in speed
  */
-export type Spend = () => void;
+export type BudgetCheck = () => void;
 
-export function usedMs(): number {
+export function getUsedCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
 /** @param mostMs milliseconds of CPU time from now on */
-export function spendUpTo(mostMs: number): Spend {
-  const end = usedMs() + mostMs;
+export function createCpuBudget(mostMs: number): BudgetCheck {
+  const end = getUsedCpuMs() + mostMs;
   return () => {
-    if (usedMs() > end) throw new MapRefused('takes more processor time than a map may', false);
+    if (getUsedCpuMs() > end) throw new SourceMapRejected('takes more processor time than a map may', false);
   };
 }

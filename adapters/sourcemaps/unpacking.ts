@@ -1,13 +1,13 @@
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
-import { MapRefused, type PackedFile } from '../../ports/source-maps/reader.js';
-import { headerBytes } from './zip.js';
+import { SourceMapRejected, type PackedFile } from '../../ports/source-maps/reader.js';
+import { getHeaderBytes } from './zip.js';
 
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
-export class Unpacking {
+export class StreamingUnpacker {
   readonly #target: Buffer;
   readonly #inflate: InflateRaw | null;
-  #failure: MapRefused | null = null;
+  #failure: SourceMapRejected | null = null;
   #length = 0;
   /** Remaining bytes of the packed file; -1 before its header has arrived. */
   #left: number;
@@ -17,12 +17,12 @@ export class Unpacking {
     private readonly most: number,
   ) {
     const fits = size <= most && packed <= most;
-    if (!fits) this.#failure = new MapRefused(`is larger than ${most} bytes`);
+    if (!fits) this.#failure = new SourceMapRejected(`is larger than ${most} bytes`);
     this.#target = Buffer.allocUnsafeSlow(fits ? size : 0);
     this.#packed = packed;
     this.#left = form === 'plain' ? packed : -1;
-    this.#inflate = form === 'deflated' && fits ? createInflateRaw({ chunkSize: CHUNK }) : null;
-    this.#inflate?.on('data', (bytes: Buffer) => this.#put(bytes)).on('error', () => this.#fail('is damaged'));
+    this.#inflate = form === 'deflated' && fits ? createInflateRaw({ chunkSize: CHUNK_BYTES }) : null;
+    this.#inflate?.on('data', (bytes: Buffer) => this.#append(bytes)).on('error', () => this.#fail('is damaged'));
   }
 
   readonly #packed: number;
@@ -31,7 +31,7 @@ export class Unpacking {
     if (this.#failure !== null) return;
     let part = given;
     if (this.#left < 0) {
-      const header = headerBytes(part);
+      const header = getHeaderBytes(part);
       if (header === null) return this.#fail('is damaged');
       part = part.subarray(header);
       this.#left = this.#packed;
@@ -39,7 +39,7 @@ export class Unpacking {
     part = part.subarray(0, this.#left);
     this.#left -= part.length;
     const inflate = this.#inflate;
-    if (inflate === null) return this.#put(part);
+    if (inflate === null) return this.#append(part);
     await new Promise<void>((resolve) => {
       const done = (): void => {
         inflate.off('close', done);
@@ -65,7 +65,7 @@ export class Unpacking {
     return this.#target.subarray(0, this.#length);
   }
 
-  #put(bytes: Buffer): void {
+  #append(bytes: Buffer): void {
     if (this.#length + bytes.length > this.#target.length)
       return this.#fail(`is larger than it says, or than ${this.most} bytes`);
     bytes.copy(this.#target, this.#length);
@@ -73,7 +73,7 @@ export class Unpacking {
   }
 
   #fail(why: string): void {
-    this.#failure ??= new MapRefused(why);
+    this.#failure ??= new SourceMapRejected(why);
     this.#inflate?.destroy();
   }
 }

@@ -3,7 +3,7 @@
  * parts, one after the other, so that neither process holds packed and unpacked data together.
  */
 import {
-  MapRefused,
+  SourceMapRejected,
   type BundledFile,
   type PackedBytes,
   type PackedFile,
@@ -11,12 +11,12 @@ import {
   type SourcePosition,
 } from '../../ports/source-maps/reader.js';
 import { JsonScanner } from './json-scanner.js';
-import { LIMITS } from './limits.js';
+import { UPLOAD_LIMITS } from './limits.js';
 import { LoadedMap } from './loaded-map.js';
-import { filesOf } from './manifest.js';
-import { spendUpTo, usedMs } from './spend.js';
-import { Unpacking } from './unpacking.js';
-import { entriesOf, unpacked, type ZipDirectory } from './zip.js';
+import { parseManifestFiles } from './manifest.js';
+import { createCpuBudget, getUsedCpuMs } from './spend.js';
+import { StreamingUnpacker } from './unpacking.js';
+import { parseZipEntries, unpackFile, type ZipDirectory } from './zip.js';
 
 export type MapJob =
   | { kind: 'manifest'; directory: ZipDirectory; bytes: Uint8Array }
@@ -38,101 +38,101 @@ export type MapAnswer = {
   | { places: (SourcePosition | null)[] }
 );
 
-type Answer = MapAnswer extends infer A ? (A extends { usedMs: number } ? Omit<A, 'usedMs'> : never) : never;
+type JobResult = MapAnswer extends infer A ? (A extends { usedMs: number } ? Omit<A, 'usedMs'> : never) : never;
 
-const MANIFEST = 'manifest.json';
+const MANIFEST_FILE = 'manifest.json';
 
-const loaded = new Map<string, LoadedMap>();
-let held = 0;
-let opened: { id: string; map: Unpacking; script: Unpacking | null } | null = null;
+const loadedMaps = new Map<string, LoadedMap>();
+let heldBytes = 0;
+let openedMap: { id: string; map: StreamingUnpacker; script: StreamingUnpacker | null } | null = null;
 
-function makeRoom(bytes: number): void {
-  for (const [oldest, { bytes: freed }] of loaded) {
-    if (held + bytes <= LIMITS.cached) return;
-    loaded.delete(oldest);
-    held -= freed;
+function evictUntilFits(bytes: number): void {
+  for (const [oldest, { bytes: freed }] of loadedMaps) {
+    if (heldBytes + bytes <= UPLOAD_LIMITS.cached) return;
+    loadedMaps.delete(oldest);
+    heldBytes -= freed;
   }
 }
 
-async function load(): Promise<Answer> {
-  const given = opened;
-  opened = null;
-  if (given === null) throw new MapRefused('was not sent', false);
+async function loadOpenedMap(): Promise<JobResult> {
+  const given = openedMap;
+  openedMap = null;
+  if (given === null) throw new SourceMapRejected('was not sent', false);
   const map = await given.map.end();
   // Without a valid script of acceptable size only function names are missing.
   const script = await given.script?.end().catch(() => null);
-  const made = new LoadedMap(map, script ?? null, spendUpTo(LIMITS.jobMs));
-  makeRoom(made.bytes);
-  loaded.set(given.id, made);
-  held += made.bytes;
+  const made = new LoadedMap(map, script ?? null, createCpuBudget(UPLOAD_LIMITS.jobMs));
+  evictUntilFits(made.bytes);
+  loadedMaps.set(given.id, made);
+  heldBytes += made.bytes;
   return { taken: true };
 }
 
-function locate({ id, positions }: Extract<MapJob, { kind: 'locate' }>): Answer {
-  const map = loaded.get(id);
+function locatePositions({ id, positions }: Extract<MapJob, { kind: 'locate' }>): JobResult {
+  const map = loadedMaps.get(id);
   if (map === undefined) return { wanted: true };
-  loaded.delete(id);
-  loaded.set(id, map);
-  const spend = spendUpTo(LIMITS.jobMs);
+  loadedMaps.delete(id);
+  loadedMaps.set(id, map);
+  const spend = createCpuBudget(UPLOAD_LIMITS.jobMs);
   try {
     return { places: positions.map((position) => map.locate(position, spend)) };
   } catch (error) {
     // The caller chose the positions, so the map is not at fault.
-    if (error instanceof MapRefused) throw new MapRefused(error.why, false);
+    if (error instanceof SourceMapRejected) throw new SourceMapRejected(error.why, false);
     throw error;
   }
 }
 
 function readManifest({ bytes, directory, manifest }: Extract<MapJob, { kind: 'files' }>): BundledFile[] {
-  const text = unpacked(manifest, LIMITS.manifest);
+  const text = unpackFile(manifest, UPLOAD_LIMITS.manifest);
   try {
-    new JsonScanner(text, { values: LIMITS.manifestValues, depth: LIMITS.depth }).skip();
+    new JsonScanner(text, { values: UPLOAD_LIMITS.manifestValues, depth: UPLOAD_LIMITS.depth }).skip();
   } catch (error) {
-    throw error instanceof MapRefused ? new MapRefused(`has a manifest that ${error.why}`) : error;
+    throw error instanceof SourceMapRejected ? new SourceMapRejected(`has a manifest that ${error.why}`) : error;
   }
-  return filesOf(text.toString('utf8'), entriesOf(Buffer.from(bytes), directory));
+  return parseManifestFiles(text.toString('utf8'), parseZipEntries(Buffer.from(bytes), directory));
 }
 
-function findManifest({ bytes, directory }: Extract<MapJob, { kind: 'manifest' }>): Answer {
-  const manifest = entriesOf(Buffer.from(bytes), directory).get(MANIFEST);
-  if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
-  if (manifest.packed > LIMITS.manifest) throw new MapRefused(`has a manifest of more than ${LIMITS.manifest} bytes`);
+function findManifest({ bytes, directory }: Extract<MapJob, { kind: 'manifest' }>): JobResult {
+  const manifest = parseZipEntries(Buffer.from(bytes), directory).get(MANIFEST_FILE);
+  if (manifest === undefined) throw new SourceMapRejected(`has no ${MANIFEST_FILE}`);
+  if (manifest.packed > UPLOAD_LIMITS.manifest) throw new SourceMapRejected(`has a manifest of more than ${UPLOAD_LIMITS.manifest} bytes`);
   return { manifest };
 }
 
-async function work(job: MapJob): Promise<Answer> {
+async function runJob(job: MapJob): Promise<JobResult> {
   switch (job.kind) {
     case 'locate':
-      return locate(job);
+      return locatePositions(job);
     case 'open': {
       const { id, map, script } = job;
-      makeRoom(map.size + (script?.size ?? 0));
-      opened = {
+      evictUntilFits(map.size + (script?.size ?? 0));
+      openedMap = {
         id,
-        map: new Unpacking(map, LIMITS.map),
-        script: script === null ? null : new Unpacking(script, LIMITS.script),
+        map: new StreamingUnpacker(map, UPLOAD_LIMITS.map),
+        script: script === null ? null : new StreamingUnpacker(script, UPLOAD_LIMITS.script),
       };
       return { taken: true };
     }
     case 'part':
-      await opened?.[job.of]?.add(Buffer.from(job.bytes.buffer, job.bytes.byteOffset, job.bytes.length));
+      await openedMap?.[job.of]?.add(Buffer.from(job.bytes.buffer, job.bytes.byteOffset, job.bytes.length));
       return { taken: true };
     case 'load':
-      return load();
+      return loadOpenedMap();
     case 'files':
       return { files: readManifest(job) };
     case 'manifest':
       return findManifest(job);
     default:
-      throw new MapRefused('was asked for in a way that nobody knows', false);
+      throw new SourceMapRejected('was asked for in a way that nobody knows', false);
   }
 }
 
-async function answerTo(job: MapJob): Promise<Answer> {
+async function buildAnswer(job: MapJob): Promise<JobResult> {
   try {
-    return await work(job);
+    return await runJob(job);
   } catch (error) {
-    if (error instanceof MapRefused) return { refused: error.why, lasting: error.lasting };
+    if (error instanceof SourceMapRejected) return { refused: error.why, lasting: error.lasting };
     if (!(error instanceof RangeError)) return { refused: 'is damaged', lasting: true };
     // V8 uses RangeError for both; only a deep call stack is caused by the input.
     const isDeep = error.message.includes('call stack');
@@ -143,8 +143,8 @@ async function answerTo(job: MapJob): Promise<Answer> {
 }
 
 process.on('message', (job: MapJob) => {
-  const before = usedMs();
-  void answerTo(job).then((answer) => process.send?.({ ...answer, usedMs: usedMs() - before }));
+  const before = getUsedCpuMs();
+  void buildAnswer(job).then((answer) => process.send?.({ ...answer, usedMs: getUsedCpuMs() - before }));
 });
 process.on('disconnect', () => process.exit(0));
 // The service handles signals to the process group and stops its work in order.

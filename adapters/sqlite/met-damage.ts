@@ -3,14 +3,14 @@
  * weekly.
  */
 import { StoreDamaged } from '../../ports/store.js';
-import type { MetDamage } from '../../ports/store/damage.js';
+import type { CorruptDocument } from '../../ports/store/damage.js';
 
-const MOST = 100;
+const MAX_RECORDS = 100;
 
-export class DamageNotes {
-  readonly #met = new Map<string, MetDamage>();
+export class CorruptionLog {
+  readonly #met = new Map<string, CorruptDocument>();
 
-  readonly note = (error: unknown): void => {
+  readonly record = (error: unknown): void => {
     if (!(error instanceof StoreDamaged)) return;
     const { collection, id } = error.place;
     if (collection !== null && id === null) return;
@@ -18,10 +18,10 @@ export class DamageNotes {
     this.#met.delete(name);
     this.#met.set(name, { place: error.place, at: new Date().toISOString() });
     const [oldest] = this.#met.keys();
-    if (this.#met.size > MOST && oldest !== undefined) this.#met.delete(oldest);
+    if (this.#met.size > MAX_RECORDS && oldest !== undefined) this.#met.delete(oldest);
   };
 
-  all(): readonly MetDamage[] {
+  list(): readonly CorruptDocument[] {
     return [...this.#met.values()];
   }
 }

@@ -10,16 +10,16 @@ import { readFile } from 'node:fs/promises';
  * @param found stats of the store's file
  * @throws Error with code EMLINK, in one line that names the process that has the file open
  */
-export async function refuseOtherNames(path: string, found: Stats): Promise<void> {
+export async function ensureSingleName(path: string, found: Stats): Promise<void> {
   if (found.nlink <= 1) return;
-  const open = await holdersOf(found);
+  const open = await listLockHolders(found);
   const by = open.length === 0 ? '' : `; process ${open.join(', ')} has it open`;
   const problem = `has ${found.nlink} names (hard links), each with a log of its own${by}`;
   const mend = 'remove all names but one, as find with -xdev -samefile lists them';
   throw Object.assign(new Error(`${path} ${problem}: ${mend}`), { code: 'EMLINK', path });
 }
 
-async function holdersOf({ dev, ino }: Stats): Promise<number[]> {
+async function listLockHolders({ dev, ino }: Stats): Promise<number[]> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const hex = (n: number): string => n.toString(16).padStart(2, '0');
   const file = `${hex((dev >> 8) & 0xfff)}:${hex((dev & 0xff) | ((dev >> 12) & 0xfff00))}:${ino}`;

@@ -7,29 +7,29 @@
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { refuseStrange } from '../../lib/files/trusted-file.js';
+import { requireOwnedFile } from '../../lib/files/trusted-file.js';
 import { makeFolders } from '../../lib/folders.js';
 import { stringifyJson, toPlainUpdate } from '../../ports/document.js';
-import type { MetDamage } from '../../ports/store/damage.js';
-import type { Examined } from '../../ports/store/examination.js';
+import type { CorruptDocument } from '../../ports/store/damage.js';
+import type { StoreExaminationResult } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
-import { SqliteCollection, type Threads } from './collection.js';
+import { SqliteCollection, type StorageThreads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
-import { isBusy, isMissingTable } from './driver/driver.js';
-import { outcomeOf, unwrap, type Outcome, type StoredWhole } from './threads/messages.js';
-import { readWhole } from './reading/reads.js';
-import { bytesField } from './schema/bytes-column.js';
+import { isBusyError, isMissingTableError } from './driver/driver.js';
+import { toOutcome, unwrapOutcome, type RequestOutcome, type WholeDoc } from './threads/messages.js';
+import { readWholeDoc } from './reading/reads.js';
+import { readBytesField } from './schema/bytes-column.js';
 import { openReader } from './reading/reader.js';
 import { openWriter } from './writing/writer.js';
-import { declaredIn } from './schema/declared.js';
-import { textOf, wholeBody, type DocText, type StoredApart } from './body/stored-body.js';
-import { cannotOpen, type Executor } from './threads/executor.js';
+import { readDeclaration } from './schema/declared.js';
+import { encodeDoc, restoreBody, type EncodedDoc, type SeparateFields } from './body/stored-body.js';
+import { createOpenError, type RequestExecutor } from './threads/executor.js';
 import { InlineExecutor } from './threads/inline.js';
-import { WorkerThread } from './threads/worker-thread.js';
-import { refuseOtherNames } from './one-name.js';
-import { DamageNotes } from './met-damage.js';
+import { WorkerExecutor } from './threads/worker-thread.js';
+import { ensureSingleName } from './one-name.js';
+import { CorruptionLog } from './met-damage.js';
 
-export interface SqliteOptions {
+export interface SqliteStoreOptions {
   /** The file; its folder is created when missing. */
   path: string;
   /** `full` (default): a commit is on disk; `normal`: a power failure may lose the last commits. */
@@ -41,23 +41,23 @@ export interface SqliteOptions {
   threads?: boolean;
 }
 
-const NOTHING_APART: StoredApart = { compressed: undefined, bytes: undefined };
-const NAME = /^[a-z][a-z0-9_]*$/;
+const NO_SEPARATE_FIELDS: SeparateFields = { compressed: undefined, bytes: undefined };
+const COLLECTION_NAME_PATTERN = /^[a-z][a-z0-9_]*$/;
 /** Limits for the main thread: after a short wait for a lock, the reader thread takes over. */
-const GET = { busyMs: 2, cacheKb: 1_000 };
+const MAIN_THREAD_OPTIONS = { busyMs: 2, cacheKb: 1_000 };
 
-function checkName(name: string): void {
-  if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+function validateCollectionName(name: string): void {
+  if (!COLLECTION_NAME_PATTERN.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
 }
 
 export class SqliteStore implements DocumentStore {
   readonly engine = 'sqlite';
   readonly transact: Transact = async (writes) => {
-    for (const { collection } of writes) checkName(collection);
-    const docs: DocText[] = [];
+    for (const { collection } of writes) validateCollectionName(collection);
+    const docs: EncodedDoc[] = [];
     const plain = writes.map((write) => {
       if ('update' in write) return { ...write, update: toPlainUpdate(write.update) };
-      docs.push(textOf('put' in write ? write.put : write.insert, this.#apartOf(write.collection)));
+      docs.push(encodeDoc('put' in write ? write.put : write.insert, this.#getSeparateFields(write.collection)));
       return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
     const names = plain.map(({ collection }) => collection).join(' ');
@@ -66,30 +66,30 @@ export class SqliteStore implements DocumentStore {
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;
-  readonly #writer: Executor;
-  readonly #met = new DamageNotes();
-  readonly #reader: Executor;
-  readonly #threads: Threads = {
+  readonly #writer: RequestExecutor;
+  readonly #met = new CorruptionLog();
+  readonly #reader: RequestExecutor;
+  readonly #threads: StorageThreads = {
     get: (collection, id) => this.#get(collection, id),
-    bytesField: (collection) => this.#apartOf(collection).bytes,
-    whole: (collection, id) => this.#whole(collection, id),
-    met: this.#met.note,
+    getBytesField: (collection) => this.#getSeparateFields(collection).bytes,
+    getWhole: (collection, id) => this.#getWhole(collection, id),
+    reportDamage: this.#met.record,
     read: (kind, collection, text) => this.#reader.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
-    put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [textOf(doc, this.#apartOf(collection))]]),
+    put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [encodeDoc(doc, this.#getSeparateFields(collection))]]),
   };
-  readonly #apart = new Map<string, StoredApart>();
+  readonly #separateFields = new Map<string, SeparateFields>();
   #connection: Connection | null = null;
 
-  constructor({ path, durability = 'full', threads = true }: SqliteOptions) {
+  constructor({ path, durability = 'full', threads = true }: SqliteStoreOptions) {
     const connection = { path, durability };
     this.#options = connection;
-    const failed = this.#met.note;
+    const failed = this.#met.record;
     this.#writer = threads
-      ? new WorkerThread('writer', connection, failed)
+      ? new WorkerExecutor('writer', connection, failed)
       : new InlineExecutor(path, () => openWriter(connection), failed);
     this.#reader = threads
-      ? new WorkerThread('reader', connection, failed)
+      ? new WorkerExecutor('reader', connection, failed)
       : new InlineExecutor(path, () => openReader(connection), failed);
   }
 
@@ -102,7 +102,7 @@ export class SqliteStore implements DocumentStore {
       // The writer opens first, so that it and not the main thread replays the log after a crash.
       await this.#writer.start();
       await this.#reader.start();
-      this.#connection = this.#opened();
+      this.#connection = this.#getConnection();
     } catch (error) {
       await this.close();
       throw error;
@@ -111,11 +111,11 @@ export class SqliteStore implements DocumentStore {
 
   /** @throws TypeError on an invalid name */
   collection<T extends Doc>(name: string): Collection<T> {
-    checkName(name);
+    validateCollectionName(name);
     return new SqliteCollection<T>(name, this.#threads);
   }
 
-  async collections(): Promise<string[]> {
+  async listCollections(): Promise<string[]> {
     if (!this.#connection) throw new Error('the store is not open');
     const tables = this.#connection.prepare(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
@@ -123,13 +123,13 @@ export class SqliteStore implements DocumentStore {
     return tables
       .all([])
       .map(([name]) => String(name))
-      .filter((name) => NAME.test(name));
+      .filter((name) => COLLECTION_NAME_PATTERN.test(name));
   }
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     await this.#writer.call(['ensure', '', JSON.stringify(specs)]);
-    this.#apart.clear();
+    this.#separateFields.clear();
   }
 
   /**
@@ -142,14 +142,14 @@ export class SqliteStore implements DocumentStore {
   }
 
   /** Runs on a separate thread that pauses as long as it works: at most half a core. */
-  async examine(signal?: AbortSignal): Promise<Examined> {
+  async examine(signal?: AbortSignal): Promise<StoreExaminationResult> {
     signal?.throwIfAborted();
-    const thread = new WorkerThread('reader', this.#options);
+    const thread = new WorkerExecutor('reader', this.#options);
     await thread.start();
     try {
       for (;;) {
         const began = performance.now();
-        const found = (await thread.call(['examine', '', ''])) as Examined | null;
+        const found = (await thread.call(['examine', '', ''])) as StoreExaminationResult | null;
         signal?.throwIfAborted();
         if (found !== null) return found;
         await rest(performance.now() - began);
@@ -159,11 +159,11 @@ export class SqliteStore implements DocumentStore {
     }
   }
 
-  damage(): readonly MetDamage[] {
-    return this.#met.all();
+  listDamage(): readonly CorruptDocument[] {
+    return this.#met.list();
   }
 
-  async size(): Promise<number> {
+  async getSize(): Promise<number> {
     const { path } = this.#options;
     const sizes = await Promise.all([stat(path), stat(`${path}-wal`).catch(() => ({ size: 0 }))]);
     return sizes.reduce((sum, { size }) => sum + size, 0);
@@ -176,42 +176,42 @@ export class SqliteStore implements DocumentStore {
     this.#connection = null;
   }
 
-  #opened(): Connection {
+  #getConnection(): Connection {
     try {
-      return new Connection(this.#options, GET);
+      return new Connection(this.#options, MAIN_THREAD_OPTIONS);
     } catch (error) {
-      throw cannotOpen(this.#options.path, error);
+      throw createOpenError(this.#options.path, error);
     }
   }
 
   /**
    * Declarations of other processes apply at the next start; both forms of a document are readable.
    */
-  #apartOf(collection: string): StoredApart {
-    const known = this.#apart.get(collection);
-    if (known !== undefined || this.#connection === null) return known ?? NOTHING_APART;
-    const { compressed } = declaredIn(this.#connection, collection);
-    const apart = { compressed, bytes: bytesField(this.#connection, collection) };
-    this.#apart.set(collection, apart);
+  #getSeparateFields(collection: string): SeparateFields {
+    const known = this.#separateFields.get(collection);
+    if (known !== undefined || this.#connection === null) return known ?? NO_SEPARATE_FIELDS;
+    const { compressed } = readDeclaration(this.#connection, collection);
+    const apart = { compressed, bytes: readBytesField(this.#connection, collection) };
+    this.#separateFields.set(collection, apart);
     return apart;
   }
 
-  #failed(outcome: Outcome): never {
+  #throwOutcome(outcome: RequestOutcome): never {
     try {
-      return unwrap(outcome) as never;
+      return unwrapOutcome(outcome) as never;
     } catch (error) {
-      this.#met.note(error);
+      this.#met.record(error);
       throw error;
     }
   }
 
-  async #whole(collection: string, id: string): Promise<StoredWhole | null> {
+  async #getWhole(collection: string, id: string): Promise<WholeDoc | null> {
     if (!this.#connection) throw new Error('the store is not open');
     try {
-      return readWhole(this.#connection, collection, this.#apartOf(collection).bytes, id);
+      return readWholeDoc(this.#connection, collection, this.#getSeparateFields(collection).bytes, id);
     } catch (error) {
-      if (isBusy(error)) return this.#reader.call(['whole', collection, id]) as Promise<StoredWhole | null>;
-      return this.#failed(outcomeOf(error, collection, id));
+      if (isBusyError(error)) return this.#reader.call(['whole', collection, id]) as Promise<WholeDoc | null>;
+      return this.#throwOutcome(toOutcome(error, collection, id));
     }
   }
 
@@ -220,11 +220,11 @@ export class SqliteStore implements DocumentStore {
     try {
       const statement = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`);
       const stored = (statement.get([id])?.[0] ?? null) as string | null;
-      return stored === null ? null : wholeBody(stored);
+      return stored === null ? null : restoreBody(stored);
     } catch (error) {
-      if (isMissingTable(error)) return null;
-      if (isBusy(error)) return this.#reader.call(['get', collection, id]) as Promise<string | null>;
-      return this.#failed(outcomeOf(error, collection, id));
+      if (isMissingTableError(error)) return null;
+      if (isBusyError(error)) return this.#reader.call(['get', collection, id]) as Promise<string | null>;
+      return this.#throwOutcome(toOutcome(error, collection, id));
     }
   }
 }
@@ -241,13 +241,13 @@ async function makePrivate(path: string): Promise<void> {
     await file.close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await refuseStrange(path, 'file');
+    await requireOwnedFile(path, 'file');
     // Node reports a read-only disk or another user's file more clearly than SQLite.
     await access(path, constants.R_OK | constants.W_OK);
   }
   const found = await stat(path);
   if (!found.isFile()) throw Object.assign(new Error(`cannot open ${path}: it is no file`), { code: 'EISDIR', path });
-  await refuseOtherNames(path, found);
+  await ensureSingleName(path, found);
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {
       // The target of a link may belong to someone else; only the store itself may be a link.

@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection/connection.js';
 import { openReader } from './reading/reader.js';
 import { openWriter } from './writing/writer.js';
-import { serve } from './threads/serve.js';
+import { serveRequests } from './threads/serve.js';
 
 const { role, connection } = workerData as { role: 'writer' | 'reader'; connection: ConnectionOptions };
 if (parentPort !== null) {
-  if (role === 'writer') serve(parentPort, openWriter(connection));
-  else serve(parentPort, openReader(connection));
+  if (role === 'writer') serveRequests(parentPort, openWriter(connection));
+  else serveRequests(parentPort, openReader(connection));
 }

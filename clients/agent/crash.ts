@@ -5,18 +5,18 @@
 import { AgentFailure } from './exit.js';
 import type { Hooks } from './hooks.js';
 
-type Run = { signal: AbortSignal; hooks: Hooks };
+type RunContext = { signal: AbortSignal; hooks: Hooks };
 
 export const toCrash = (error: unknown): AgentFailure =>
   new AgentFailure('error', `unexpected error: ${error instanceof Error ? error.message.trim() : String(error)}`);
 
-export const hasCrashed = ({ signal }: Pick<Run, 'signal'>): boolean => signal.reason instanceof AgentFailure;
+export const hasCrashed = ({ signal }: Pick<RunContext, 'signal'>): boolean => signal.reason instanceof AgentFailure;
 
 /**
  * Resolves as `work` does. After a crash it rejects once `work` has not ended within
  * `hooks.unwindMs`, because work that depends on the broken part may never end.
  */
-export function rejectAfterCrash(work: Promise<void>, { signal, hooks }: Run): Promise<void> {
+export function rejectAfterCrash(work: Promise<void>, { signal, hooks }: RunContext): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const crashed = new Promise<never>((_resolve, reject) => {
     const onAbort = (): void => {

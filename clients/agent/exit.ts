@@ -1,7 +1,7 @@
 /** Exit codes of the update agent and the failure that carries one (contract 90, exit codes). */
 
 /** Outcomes by name; docs/update-agent.md explains them to administrators. */
-export const EXIT = {
+export const EXIT_CODES = {
   done: 0,
   error: 1,
   unauthorized: 2,
@@ -17,7 +17,7 @@ export const EXIT = {
   usage: 64,
 } as const;
 
-export type AgentOutcome = keyof typeof EXIT;
+export type AgentOutcome = keyof typeof EXIT_CODES;
 
 /**
  * Ends the run with the code of its outcome. The message is one sentence, with server texts made
@@ -35,21 +35,21 @@ export class AgentFailure extends Error {
   }
 }
 
-const SPACE_OR_PERMISSION = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES', 'EPERM', 'EROFS']);
+const SPACE_OR_PERMISSION_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES', 'EPERM', 'EROFS']);
 
-export const codeOf = (error: unknown): string =>
+export const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /**
  * Converts an error to a failure: disk space and permissions are exit 9, an aborted wait 11,
  * everything else 1.
  */
-export function failureOf(error: unknown): AgentFailure {
+export function toAgentFailure(error: unknown): AgentFailure {
   if (error instanceof AgentFailure) return error;
   if (error instanceof Error && error.cause instanceof AgentFailure && error.name === 'AbortError') return error.cause;
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name === 'AbortError')
     return new AgentFailure('cancelled', 'cancelled', { cause: error });
-  const outcome = SPACE_OR_PERMISSION.has(codeOf(error)) ? 'spaceOrPermission' : 'error';
+  const outcome = SPACE_OR_PERMISSION_CODES.has(getErrorCode(error)) ? 'spaceOrPermission' : 'error';
   return new AgentFailure(outcome, text, { cause: error });
 }

@@ -10,7 +10,7 @@ export interface Hooks {
   unwindMs: number;
 }
 
-export const HOOKS: Hooks = {
+export const DEFAULT_HOOKS: Hooks = {
   at: () => {},
   leastRate: { bytesPerSecond: 1024, overMs: 60_000 },
   retryMs: [500, 1_000, 2_000, 4_000, 8_000],

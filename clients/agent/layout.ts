@@ -2,75 +2,75 @@
 import { join } from 'node:path';
 
 export const OWN_FOLDER = '.update-agent';
-export const MANIFEST = 'manifest.json';
+export const MANIFEST_FILE = 'manifest.json';
 
-export class Layout {
+export class InstallationLayout {
   constructor(readonly root: string) {}
 
-  at(path: string): string {
+  resolvePath(path: string): string {
     return join(this.root, ...path.split('/'));
   }
 
-  #own(...names: string[]): string {
+  #resolveOwn(...names: string[]): string {
     return join(this.root, OWN_FOLDER, ...names);
   }
 
   get manifest(): string {
-    return join(this.root, MANIFEST);
+    return join(this.root, MANIFEST_FILE);
   }
   get own(): string {
-    return this.#own();
+    return this.#resolveOwn();
   }
   get lock(): string {
-    return this.#own('lock');
+    return this.#resolveOwn('lock');
   }
   get state(): string {
-    return this.#own('state.json');
+    return this.#resolveOwn('state.json');
   }
   get download(): string {
-    return this.#own('download');
+    return this.#resolveOwn('download');
   }
   get log(): string {
-    return this.#own('log');
+    return this.#resolveOwn('log');
   }
   get journal(): string {
-    return this.#own('journal.jsonl');
+    return this.#resolveOwn('journal.jsonl');
   }
   /** 1 MiB that a rollback frees first, so that a full disk does not stop it. */
   get reserve(): string {
-    return this.#own('reserve');
+    return this.#resolveOwn('reserve');
   }
   /** Copy of the running agent, for recovery while the installed one is being replaced. */
   get agent(): string {
-    return this.#own(process.platform === 'win32' ? 'agent.exe' : 'agent');
+    return this.#resolveOwn(process.platform === 'win32' ? 'agent.exe' : 'agent');
   }
   get stagings(): string {
-    return this.#own('staging');
+    return this.#resolveOwn('staging');
   }
   get backups(): string {
-    return this.#own('backup');
+    return this.#resolveOwn('backup');
   }
 
   /**
    * Folder of one transaction: its new files below `files/`, and `manifest.json`, whose
    * disappearance is the commit.
    */
-  staging(tx: string): string {
+  getStagingFolder(tx: string): string {
     return join(this.stagings, tx);
   }
-  stagedManifest(tx: string): string {
-    return join(this.staging(tx), MANIFEST);
+  getStagedManifest(tx: string): string {
+    return join(this.getStagingFolder(tx), MANIFEST_FILE);
   }
-  stagedFiles(tx: string): string {
-    return join(this.staging(tx), 'files');
+  getStagedFilesFolder(tx: string): string {
+    return join(this.getStagingFolder(tx), 'files');
   }
-  staged(tx: string, path: string): string {
-    return join(this.stagedFiles(tx), ...path.split('/'));
+  getStagedFile(tx: string, path: string): string {
+    return join(this.getStagedFilesFolder(tx), ...path.split('/'));
   }
-  backup(tx: string): string {
+  getBackupFolder(tx: string): string {
     return join(this.backups, tx);
   }
-  backedUp(tx: string, path: string): string {
-    return join(this.backup(tx), ...path.split('/'));
+  getBackupFile(tx: string, path: string): string {
+    return join(this.getBackupFolder(tx), ...path.split('/'));
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { isSea } from 'node:sea';
-import { run } from './run.js';
+import { runAgent } from './run.js';
 
 const ownFile = isSea() ? process.execPath : (process.argv[1] ?? process.execPath);
 
@@ -8,13 +8,13 @@ const ownFile = isSea() ? process.execPath : (process.argv[1] ?? process.execPat
  * Removes variables that Node reads at run time, and that every started program would read too
  * (contract 90, whom it believes).
  */
-function forgetVariables(env: NodeJS.ProcessEnv): void {
+function deleteNodeVariables(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) if (/^(NODE_|OPENSSL_|SSL_CERT_)/i.test(name)) delete env[name];
 }
 
 async function main(): Promise<void> {
-  if (isSea()) forgetVariables(process.env);
-  process.exitCode = await run(process.argv.slice(2), process.env, ownFile);
+  if (isSea()) deleteNodeVariables(process.env);
+  process.exitCode = await runAgent(process.argv.slice(2), process.env, ownFile);
 }
 
 main().catch((error: unknown) => {

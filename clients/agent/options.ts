@@ -9,24 +9,24 @@ import { parseArgs } from 'node:util';
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
 import { isPlatform, PLATFORMS } from '../../lib/formats/platform.js';
-import { checkTyped } from './system/typed.js';
+import { checkEnteredDirectory } from './system/typed.js';
 import { AgentFailure } from './exit.js';
-import { machineFolder } from './system/machine-folder.js';
-import { serverUrl } from './options/address.js';
-import { belief, type Belief } from './options/belief.js';
+import { getMachineFolder } from './system/machine-folder.js';
+import { parseServerUrl } from './options/address.js';
+import { loadTrustedConfig, type TrustedConfig } from './options/belief.js';
 import {
   ACTIONS,
-  OPTIONS,
+  OPTION_SPECS,
   SCHEDULERS,
-  SLUG,
+  SLUG_PATTERN,
   type Action,
   type Env,
   type NightlyScheduler,
   type OptionName,
   type OptionSpec,
 } from './options/table.js';
-import { flag, type Values } from './options/values.js';
-import { secretOf } from './secrets.js';
+import { parseFlag, type OptionValues } from './options/values.js';
+import { readSecret } from './secrets.js';
 
 export interface CheckedOptions {
   action: Action;
@@ -71,12 +71,12 @@ export interface CheckedOptions {
   help: boolean;
 }
 
-const WAIT_SECONDS = 300;
+const DEFAULT_WAIT_SECONDS = 300;
 /** A service name of systemd or Windows that no command line mistakes for an option. */
-const SERVICE = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
-const PID = /^[1-9]\d{0,9}$/;
-const SECONDS = /^\d{1,6}$/;
-const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
+const SERVICE_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
+const PID_PATTERN = /^[1-9]\d{0,9}$/;
+const SECONDS_PATTERN = /^\d{1,6}$/;
+const SPKI_SHA256_PATTERN = /^[0-9a-f]{64}$/i;
 
 /**
  * Reads and validates the options.
@@ -84,42 +84,42 @@ const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
  * @param own the directory of the agent's own file
  */
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<CheckedOptions> {
-  const given = fromArguments(argv);
-  const around = fromEnvironment(env);
-  const said = text(given.dir ?? around.dir);
-  const home = said === null && given.action !== 'monitor' ? await homeOf(own) : null;
-  const standard = given.action === 'monitor' ? await machineFolder(env) : (home ?? '.');
+  const given = parseArguments(argv);
+  const around = readEnvironment(env);
+  const said = toText(given.dir ?? around.dir);
+  const home = said === null && given.action !== 'monitor' ? await findInstallation(own) : null;
+  const standard = given.action === 'monitor' ? await getMachineFolder(env) : (home ?? '.');
   const dir = resolve(said ?? standard);
   const shown = given.help === true || given.version === true;
-  if (!shown) await checkTyped(dir);
+  if (!shown) await checkEnteredDirectory(dir);
   const believed = shown
-    ? NOTHING
-    : await belief({
-        config: text(given.config),
+    ? NO_CONFIG
+    : await loadTrustedConfig({
+        config: toText(given.config),
         dir,
         named: said !== null || home !== null,
         given: { ...around, ...given },
       });
-  const values: Values = { ...believed.values, ...around, ...given };
-  const place = resolve(text(values.dir) ?? dir);
-  if (place !== dir) await checkTyped(place);
-  const options = checked(values, place, believed);
-  options.licenseKey = licenseKeyOf(options.licenseKey ?? (await secretOf(env, 'SVC_PRODUCT_KEY')));
+  const values: OptionValues = { ...believed.values, ...around, ...given };
+  const place = resolve(toText(values.dir) ?? dir);
+  if (place !== dir) await checkEnteredDirectory(place);
+  const options = checkOptions(values, place, believed);
+  options.licenseKey = parseLicenseKeyOption(options.licenseKey ?? (await readSecret(env, 'SVC_PRODUCT_KEY')));
   const { SVC_PASSWORD } = env;
-  options.password = await secretOf(
+  options.password = await readSecret(
     { SVC_PASSWORD, SVC_PASSWORD_FILE: options.passwordFile ?? undefined },
     'SVC_PASSWORD',
   );
   return options;
 }
 
-const NOTHING: Belief = { values: {}, warnings: [] };
+const NO_CONFIG: TrustedConfig = { values: {}, warnings: [] };
 
 /**
  * Returns the agent's directory if it is an installation, including the one around
  * `.update-agent/agent`; else null.
  */
-async function homeOf(own: string): Promise<string | null> {
+async function findInstallation(own: string): Promise<string | null> {
   const home = basename(own) === '.update-agent' ? dirname(own) : own;
   const holds = await stat(join(home, 'manifest.json')).then(
     (found) => found.isFile(),
@@ -128,7 +128,7 @@ async function homeOf(own: string): Promise<string | null> {
   return holds ? home : null;
 }
 
-function fromArguments(argv: readonly string[]): Values {
+function parseArguments(argv: readonly string[]): OptionValues {
   const password = argv.find((word) => /^--?password(=|$)/.test(word));
   if (password !== undefined)
     throw new AgentFailure(
@@ -136,7 +136,7 @@ function fromArguments(argv: readonly string[]): Values {
       'a password on the command line can be read by others: use SVC_PASSWORD or SVC_PASSWORD_FILE',
     );
   const options = Object.fromEntries(
-    Object.entries<OptionSpec>(OPTIONS)
+    Object.entries<OptionSpec>(OPTION_SPECS)
       .filter(([, spec]) => spec.fileOnly === undefined)
       .map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
   );
@@ -149,22 +149,22 @@ function fromArguments(argv: readonly string[]): Values {
   }
 }
 
-function fromEnvironment(env: Env): Values {
-  const found: Values = {};
-  for (const [name, spec] of Object.entries<OptionSpec>(OPTIONS)) {
+function readEnvironment(env: Env): OptionValues {
+  const found: OptionValues = {};
+  for (const [name, spec] of Object.entries<OptionSpec>(OPTION_SPECS)) {
     const value = (spec.env && env[spec.env]) || (spec.formerEnv && env[spec.formerEnv]);
     if (value === undefined || value === '') continue;
-    found[name as OptionName] = spec.type === 'string' ? value : flag(spec.env ?? name, value);
+    found[name as OptionName] = spec.type === 'string' ? value : parseFlag(spec.env ?? name, value);
   }
   return found;
 }
 
-const text = (value: string | boolean | string[] | undefined): string | null =>
+const toText = (value: string | boolean | string[] | undefined): string | null =>
   typeof value === 'string' ? value : null;
 
-function checked(values: Values, dir: string, { warnings }: Belief): CheckedOptions {
+function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedConfig): CheckedOptions {
   const one = (name: OptionName, fits: (text: string) => boolean, says: string): string | null => {
-    const value = text(values[name]);
+    const value = toText(values[name]);
     if (value !== null && !fits(value)) throw new AgentFailure('usage', `--${name} must be ${says}`);
     return value;
   };
@@ -172,23 +172,23 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
   const currentVersion = one('current-version', isInstalled, 'a version such as 1.2.3');
   const action = one('action', (a) => (ACTIONS as readonly string[]).includes(a), `one of ${ACTIONS.join(', ')}`);
   const allowHttp = values['allow-http'] === true;
-  const server = text(values.server);
-  const pid = one('wait-for-pid', (n) => PID.test(n), 'the number of a process');
-  const seconds = one('wait-seconds', (n) => SECONDS.test(n), 'a number of seconds');
-  const passwordFile = text(values['password-file']);
+  const server = toText(values.server);
+  const pid = one('wait-for-pid', (n) => PID_PATTERN.test(n), 'the number of a process');
+  const seconds = one('wait-seconds', (n) => SECONDS_PATTERN.test(n), 'a number of seconds');
+  const passwordFile = toText(values['password-file']);
   const scheduler = one(
     'scheduler',
     (s) => (SCHEDULERS as readonly string[]).includes(s),
     `one of ${SCHEDULERS.join(', ')}`,
   );
-  const packageFile = text(values.package);
-  const caFile = text(values['ca-file']);
-  const config = text(values.config);
+  const packageFile = toText(values.package);
+  const caFile = toText(values['ca-file']);
+  const config = toText(values.config);
   return {
     action: (action ?? 'update') as Action,
-    server: server === null ? null : serverUrl(server, allowHttp),
-    project: one('project', (slug) => SLUG.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
-    channel: one('channel', (slug) => SLUG.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
+    server: server === null ? null : parseServerUrl(server, allowHttp),
+    project: one('project', (slug) => SLUG_PATTERN.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
+    channel: one('channel', (slug) => SLUG_PATTERN.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
     dirGiven: values.dir !== undefined,
@@ -196,17 +196,17 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     warnings,
     currentVersion: currentVersion === null ? null : stripBuildMetadata(currentVersion),
     machineId: one('machine-id', (id) => /^[^\p{Cc}]{1,128}$/u.test(id), 'one line of 128 characters at most'),
-    licenseKey: text(values['license-key']),
+    licenseKey: toText(values['license-key']),
     username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
     password: null,
     passwordFile: passwordFile === null ? null : resolve(passwordFile),
     scheduler: scheduler as NightlyScheduler | null,
     restart: values.restart === true,
     waitForPid: pid === null ? null : Number(pid),
-    waitSeconds: seconds === null ? WAIT_SECONDS : Number(seconds),
+    waitSeconds: seconds === null ? DEFAULT_WAIT_SECONDS : Number(seconds),
     requireSigned: values['require-signed'] === true,
     allowUnsigned: values['allow-unsigned'] === true,
-    pin: one('pin', (hex) => SPKI_SHA256.test(hex), '64 hex digits')?.toLowerCase() ?? null,
+    pin: one('pin', (hex) => SPKI_SHA256_PATTERN.test(hex), '64 hex digits')?.toLowerCase() ?? null,
     package: packageFile === null ? null : resolve(packageFile),
     monitorName: one(
       'monitor-name',
@@ -215,20 +215,20 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     ),
     schedule: typeof values.schedule === 'boolean' ? values.schedule : null,
     replace: values.replace === true,
-    set: settingsOf(values.set),
+    set: parseSettings(values.set),
     adopt: values.adopt === true,
     allowTargets: values['allow-targets'] === true,
     caFile: caFile === null ? null : resolve(caFile),
     allowHttp,
     yes: values.yes === true,
     json: values.json === true,
-    service: one('service', (name) => SERVICE.test(name), 'the name of a service'),
+    service: one('service', (name) => SERVICE_PATTERN.test(name), 'the name of a service'),
     version: values.version === true,
     help: values.help === true,
   };
 }
 
-function settingsOf(given: Values['set']): CheckedOptions['set'] {
+function parseSettings(given: OptionValues['set']): CheckedOptions['set'] {
   return (Array.isArray(given) ? given : []).map((text) => {
     const at = text.indexOf('=');
     if (at < 1) throw new AgentFailure('usage', '--set must be name=value');
@@ -243,7 +243,7 @@ function settingsOf(given: Values['set']): CheckedOptions['set'] {
 }
 
 /** Returns the text that is hashed and sent (contract 40, access files). */
-function licenseKeyOf(text: string | null): string | null {
+function parseLicenseKeyOption(text: string | null): string | null {
   if (text === null) return null;
   const key = normalizeLicenseKey(text);
   if (!/^[0-9A-Z]{5}(-[0-9A-Z]{5})*$/.test(key))

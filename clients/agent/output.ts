@@ -3,9 +3,9 @@
  * (contract 90, exit codes). Control characters of external texts are removed here. Rejected: a
  * progress library, five packages for one redrawn line.
  */
-import { printable } from '../../lib/text/printable.js';
+import { toPrintable } from '../../lib/text/printable.js';
 
-export interface Sink {
+export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
@@ -13,103 +13,103 @@ export interface Sink {
 
 export type Recorder = (event: string, fields: Readonly<Record<string, unknown>>) => void;
 
-const REDRAW_MS = 100;
+const REDRAW_INTERVAL_MS = 100;
 
-export class Output {
+export class AgentOutput {
   /**
    * Warnings wait until the package's server has accepted the credentials: `UNAUTHORIZED:` must
    * begin the output of exit 2.
    */
-  #held: string[] | null = [];
+  #heldWarnings: string[] | null = [];
   #drawn = 0;
   #drawnAt = 0;
-  #saidOutcome = false;
+  #hasPrintedResult = false;
   record: Recorder = () => {};
 
   constructor(
-    readonly stdout: Sink,
-    readonly stderr: Sink,
+    readonly stdout: OutputStream,
+    readonly stderr: OutputStream,
     readonly json: boolean,
   ) {}
 
-  warning(text: string): void {
+  warn(text: string): void {
     this.record('warning', { message: text });
-    if (this.#held === null) this.#warn(text);
-    else this.#held.push(text);
+    if (this.#heldWarnings === null) this.#printWarning(text);
+    else this.#heldWarnings.push(text);
   }
 
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const text of held) this.#warn(text);
+  releaseWarnings(): void {
+    const held = this.#heldWarnings ?? [];
+    this.#heldWarnings = null;
+    for (const text of held) this.#printWarning(text);
   }
 
-  upToDate(version: string): void {
-    this.#result('up_to_date', { version }, `UP_TO_DATE: ${version}`);
+  reportUpToDate(version: string): void {
+    this.#printResult('up_to_date', { version }, `UP_TO_DATE: ${version}`);
   }
 
-  updated(from: string | null, to: string): void {
-    this.#result('updated', { from, to }, `UPDATED: ${from ?? 'none'} -> ${to}`);
+  reportUpdated(from: string | null, to: string): void {
+    this.#printResult('updated', { from, to }, `UPDATED: ${from ?? 'none'} -> ${to}`);
   }
 
-  rolledBack(to: string | null, from: string): void {
+  reportRolledBack(to: string | null, from: string): void {
     const text = `ROLLED_BACK: ${from} -> ${to ?? 'none'}`;
-    this.#result('rolled_back', { from, to }, text);
+    this.#printResult('rolled_back', { from, to }, text);
   }
 
-  monitored(source: string, script: string, schedule: string | null): void {
+  reportMonitored(source: string, script: string, schedule: string | null): void {
     const how = schedule === null ? 'no schedule' : `scheduled ${schedule}`;
-    this.#result('monitored', { source, script, schedule }, `MONITORED: ${source} by ${script}, ${how}`);
+    this.#printResult('monitored', { source, script, schedule }, `MONITORED: ${source} by ${script}, ${how}`);
   }
 
-  scheduled(name: string, scheduler: string): void {
-    this.#result('scheduled', { name, scheduler }, `SCHEDULED: ${name} by ${scheduler}, every night`);
+  reportScheduled(name: string, scheduler: string): void {
+    this.#printResult('scheduled', { name, scheduler }, `SCHEDULED: ${name} by ${scheduler}, every night`);
   }
 
-  unauthorized(text: string): void {
+  reportUnauthorized(text: string): void {
     this.record('unauthorized', { message: text });
     this.#clear();
-    if (this.json) this.#line({ event: 'unauthorized', message: text });
-    else this.stdout.write(`UNAUTHORIZED: ${printable(text)}\n`);
-    this.release();
-    if (this.json) this.#line({ event: 'failed', outcome: 'unauthorized', exit_code: 2, message: text });
+    if (this.json) this.#printLine({ event: 'unauthorized', message: text });
+    else this.stdout.write(`UNAUTHORIZED: ${toPrintable(text)}\n`);
+    this.releaseWarnings();
+    if (this.json) this.#printLine({ event: 'failed', outcome: 'unauthorized', exit_code: 2, message: text });
   }
 
   /** Ends a successful run: with `--json` the last line reports it, unless a result did. */
-  done(): void {
-    this.release();
-    if (this.json && !this.#saidOutcome) this.#line({ event: 'done', outcome: 'done', exit_code: 0 });
+  reportDone(): void {
+    this.releaseWarnings();
+    if (this.json && !this.#hasPrintedResult) this.#printLine({ event: 'done', outcome: 'done', exit_code: 0 });
   }
 
-  note(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
+  printNote(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
     this.record(event, fields);
-    if (this.json) this.#line({ event, ...fields });
-    else this.#progressLine(text);
+    if (this.json) this.#printLine({ event, ...fields });
+    else this.#printProgress(text);
   }
 
   /** Printed on every run, even without a terminal, because the old content has moved. */
-  userFileKept(path: string, keptAs: string): void {
+  reportUserFileKept(path: string, keptAs: string): void {
     const fields = { path, kept_as: keptAs };
     this.record('user_file_kept', fields);
-    if (this.json) this.#line({ event: 'user_file_kept', ...fields });
-    else this.say(`${printable(path)} was changed on this machine: it is kept as ${printable(keptAs)}`);
+    if (this.json) this.#printLine({ event: 'user_file_kept', ...fields });
+    else this.printPromptText(`${toPrintable(path)} was changed on this machine: it is kept as ${toPrintable(keptAs)}`);
   }
 
-  failed(outcome: string, code: number, text: string): void {
+  reportFailed(outcome: string, code: number, text: string): void {
     this.record('failed', { outcome, exit_code: code, message: text });
-    this.release();
+    this.releaseWarnings();
     this.#clear();
-    if (this.json) this.#line({ event: 'failed', outcome, exit_code: code, message: text });
-    else this.stderr.write(`update-agent: ${printable(text, 2_000)}\n`);
+    if (this.json) this.#printLine({ event: 'failed', outcome, exit_code: code, message: text });
+    else this.stderr.write(`update-agent: ${toPrintable(text, 2_000)}\n`);
   }
 
-  say(text: string): void {
+  printPromptText(text: string): void {
     this.#clear();
     this.stderr.write(`${text}\n`);
   }
 
-  plain(text: string): void {
-    if (this.json) this.#line({ event: 'text', text });
+  printPlain(text: string): void {
+    if (this.json) this.#printLine({ event: 'text', text });
     else this.stdout.write(text);
   }
 
@@ -117,48 +117,48 @@ export class Output {
    * Draws at most ten times a second and only on a terminal; `--json` prints an event for each
    * tenth.
    */
-  progress(what: string, done: number, total: number, before: number): void {
+  drawProgress(what: string, done: number, total: number, before: number): void {
     const tenth = (n: number): number => (total === 0 ? 10 : Math.floor((n * 10) / total));
     if (this.json) {
-      if (tenth(done) !== tenth(before)) this.#line({ event: 'progress', what, done, total });
+      if (tenth(done) !== tenth(before)) this.#printLine({ event: 'progress', what, done, total });
       return;
     }
     if (this.stderr.isTTY !== true) return;
     const now = Date.now();
-    if (done < total && now - this.#drawnAt < REDRAW_MS) return;
+    if (done < total && now - this.#drawnAt < REDRAW_INTERVAL_MS) return;
     this.#drawnAt = now;
-    this.#draw(bar(what, done, total, this.stderr.columns ?? 80));
+    this.#draw(formatProgressBar(what, done, total, this.stderr.columns ?? 80));
     if (done >= total) this.#clear();
   }
 
-  #warn(text: string): void {
+  #printWarning(text: string): void {
     this.#clear();
-    if (this.json) this.#line({ event: 'warning', message: text });
-    else this.stdout.write(`WARNING: ${printable(text)}\n`);
+    if (this.json) this.#printLine({ event: 'warning', message: text });
+    else this.stdout.write(`WARNING: ${toPrintable(text)}\n`);
   }
 
-  #result(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
+  #printResult(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
     this.record(event, fields);
-    this.release();
+    this.releaseWarnings();
     this.#clear();
-    if (this.json) this.#line({ event, ...fields });
-    else this.stdout.write(`${printable(text)}\n`);
-    this.#saidOutcome = true;
+    if (this.json) this.#printLine({ event, ...fields });
+    else this.stdout.write(`${toPrintable(text)}\n`);
+    this.#hasPrintedResult = true;
   }
 
-  #line(fields: Readonly<Record<string, unknown>>): void {
+  #printLine(fields: Readonly<Record<string, unknown>>): void {
     const shown = Object.entries(fields).map(([key, value]) => [
       key,
-      typeof value === 'string' ? printable(value, 2_000) : value,
+      typeof value === 'string' ? toPrintable(value, 2_000) : value,
     ]);
     this.stdout.write(`${JSON.stringify(Object.fromEntries(shown))}\n`);
-    this.#saidOutcome = false;
+    this.#hasPrintedResult = false;
   }
 
-  #progressLine(text: string): void {
+  #printProgress(text: string): void {
     if (this.stderr.isTTY !== true) return;
     this.#clear();
-    this.stderr.write(`${printable(text)}\n`);
+    this.stderr.write(`${toPrintable(text)}\n`);
   }
 
   #draw(text: string): void {
@@ -173,12 +173,12 @@ export class Output {
   }
 }
 
-function bar(what: string, done: number, total: number, columns: number): string {
+function formatProgressBar(what: string, done: number, total: number, columns: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
-  const tail = ` ${String(Math.floor(share * 100)).padStart(3)} %  ${mebibytes(done)} of ${mebibytes(total)} MiB`;
+  const tail = ` ${String(Math.floor(share * 100)).padStart(3)} %  ${formatMebibytes(done)} of ${formatMebibytes(total)} MiB`;
   const width = Math.max(0, Math.min(40, columns - what.length - tail.length - 4));
   const full = Math.round(share * width);
   return `${what} [${'#'.repeat(full)}${'.'.repeat(width - full)}]${tail}`.slice(0, Math.max(1, columns - 1));
 }
 
-const mebibytes = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
+const formatMebibytes = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);

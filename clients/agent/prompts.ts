@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { printable } from '../../lib/text/printable.js';
+import { toPrintable } from '../../lib/text/printable.js';
 import { AgentFailure } from './exit.js';
 
 export const isInteractive = ({ yes }: { yes: boolean }): boolean => !yes && process.stdin.isTTY;
@@ -13,7 +13,7 @@ export const isInteractive = ({ yes }: { yes: boolean }): boolean => !yes && pro
  * Reads one line. Ctrl-C and Ctrl-D cancel the run.
  * @param shown stream that echoes the input
  */
-async function line(question: string, shown: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
+async function readLine(question: string, shown: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
   const prompt = createInterface({ input: process.stdin, output: shown, terminal: true });
   const gone = new Promise<never>((_resolve, reject) => {
     prompt.once('SIGINT', () => process.emit('SIGINT'));
@@ -31,23 +31,23 @@ async function line(question: string, shown: NodeJS.WritableStream, signal: Abor
  * @param standard the answer to an empty line
  * @param option the option that replaces the prompt, for example `--name`
  */
-export async function askText(
+export async function promptText(
   question: string,
   standard: string,
   option: string,
   signal: AbortSignal,
 ): Promise<string> {
   if (!process.stdin.isTTY) throw new AgentFailure('usage', `${option} is missing, and there is no terminal to ask at`);
-  const shown = standard === '' ? printable(question) : `${printable(question)} [${printable(standard)}]`;
-  return (await line(`${shown}: `, process.stderr, signal)).trim() || standard;
+  const shown = standard === '' ? toPrintable(question) : `${toPrintable(question)} [${toPrintable(standard)}]`;
+  return (await readLine(`${shown}: `, process.stderr, signal)).trim() || standard;
 }
 
 /** Reads a line without echo. The caller has checked that a terminal exists. */
-export async function askHidden(question: string, signal: AbortSignal): Promise<string> {
+export async function promptHidden(question: string, signal: AbortSignal): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = line('', silent, signal);
+  const answer = readLine('', silent, signal);
   // Not earlier: until the prompt is open the terminal echoes input.
-  process.stderr.write(printable(question));
+  process.stderr.write(toPrintable(question));
   try {
     return await answer;
   } finally {
@@ -55,14 +55,14 @@ export async function askHidden(question: string, signal: AbortSignal): Promise<
   }
 }
 
-export async function askYesNo(
+export async function promptYesNo(
   question: string,
   standard: boolean,
   option: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    const answer = await askText(`${question} (yes or no)`, standard ? 'yes' : 'no', option, signal);
+    const answer = await promptText(`${question} (yes or no)`, standard ? 'yes' : 'no', option, signal);
     if (/^(y|yes)$/i.test(answer)) return true;
     if (/^(n|no)$/i.test(answer)) return false;
   }
@@ -74,7 +74,7 @@ export async function askYesNo(
  * @param wanted requires an answer
  * @returns '' for none
  */
-export async function askChoice(
+export async function promptChoice(
   question: string,
   choices: readonly string[],
   standard: string,
@@ -82,10 +82,10 @@ export async function askChoice(
   signal: AbortSignal,
   wanted = false,
 ): Promise<string> {
-  const list = choices.map((choice, n) => `  ${n + 1}  ${printable(choice, 200)}\n`).join('');
+  const list = choices.map((choice, n) => `  ${n + 1}  ${toPrintable(choice, 200)}\n`).join('');
   if (process.stdin.isTTY) process.stderr.write(list);
   for (;;) {
-    const answer = await askText(`${question}, 1 to ${choices.length}`, standard, option, signal);
+    const answer = await promptText(`${question}, 1 to ${choices.length}`, standard, option, signal);
     if ((answer === '' && !wanted) || choices.includes(answer)) return answer;
     const chosen = /^\d{1,5}$/.test(answer) ? choices[Number(answer) - 1] : undefined;
     if (chosen !== undefined) return chosen;

@@ -1,31 +1,31 @@
 import { dirname } from 'node:path';
 import { rejectAfterCrash, toCrash } from './crash.js';
-import { codeOf, EXIT, failureOf } from './exit.js';
-import { HOOKS, type Hooks } from './hooks.js';
+import { getErrorCode, EXIT_CODES, toAgentFailure } from './exit.js';
+import { DEFAULT_HOOKS, type Hooks } from './hooks.js';
 import { readOptions, type CheckedOptions } from './options.js';
-import { helpText, type Action, type Env } from './options/table.js';
-import { Output, type Sink } from './output.js';
-import { configure } from './actions/configure.js';
-import { install } from './actions/install.js';
-import { monitor } from './actions/monitor.js';
-import { recoverOnly } from './actions/recover.js';
-import { schedule } from './actions/schedule.js';
-import { update } from './actions/update.js';
-import { isChild, optionsOf, Parent, ParentsNetwork } from './owner/child.js';
-import { asOwner, ownerToBecome } from './owner/parent.js';
+import { formatHelp, type Action, type Env } from './options/table.js';
+import { AgentOutput, type OutputStream } from './output.js';
+import { configureInstallation } from './actions/configure.js';
+import { installRelease } from './actions/install.js';
+import { setUpMonitoring } from './actions/monitor.js';
+import { recoverInstallation } from './actions/recover.js';
+import { scheduleUpdates } from './actions/schedule.js';
+import { runUpdate } from './actions/update.js';
+import { isChild, toChildOptions, ParentChannel, ProxiedNetwork } from './owner/child.js';
+import { runAsOwner, findOwner } from './owner/parent.js';
 import { DirectNetwork } from './net/network.js';
 import type { Agent } from './update/installation.js';
 import { controlService } from './update/service.js';
 
 const VERSION = process.env.AOS_AGENT_VERSION ?? 'development';
 
-const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
-  update,
-  install,
-  configure,
-  monitor,
-  recover: recoverOnly,
-  schedule,
+const ACTION_HANDLERS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
+  update: runUpdate,
+  install: installRelease,
+  configure: configureInstallation,
+  monitor: setUpMonitoring,
+  recover: recoverInstallation,
+  schedule: scheduleUpdates,
 };
 
 /**
@@ -35,15 +35,15 @@ const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
  * @param terminal output streams
  * @returns the exit code
  */
-export async function run(
+export async function runAgent(
   argv: readonly string[],
   env: Env,
   ownFile: string,
-  hooks: Hooks = HOOKS,
-  terminal: { stdout: Sink; stderr: Sink } = process,
+  hooks: Hooks = DEFAULT_HOOKS,
+  terminal: { stdout: OutputStream; stderr: OutputStream } = process,
 ): Promise<number> {
   const said = argv.includes('--json') || ['true', '1'].includes(env.SVC_JSON ?? '');
-  let output = new Output(terminal.stdout, terminal.stderr, said);
+  let output = new AgentOutput(terminal.stdout, terminal.stderr, said);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
   // An uncaught error of a library callback unwinds the run as if it had been canceled.
@@ -51,23 +51,23 @@ export async function run(
   process.on('SIGINT', stop).on('SIGTERM', stop).on('uncaughtException', crash).on('unhandledRejection', crash);
   try {
     const around = { hooks, signal: cancel.signal, ownFile };
-    const started = isChild(env) ? await asChild(env) : await asItself(argv, env, around);
-    output = new Output(terminal.stdout, terminal.stderr, started.options.json);
-    return await act({ ...around, ...started, output });
+    const started = isChild(env) ? await startAsChild(env) : await startDirectly(argv, env, around);
+    output = new AgentOutput(terminal.stdout, terminal.stderr, started.options.json);
+    return await runAction({ ...around, ...started, output });
   } catch (error) {
-    return end(output, error);
+    return reportEnd(output, error);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop).off('uncaughtException', crash).off('unhandledRejection', crash);
   }
 }
 
-type Started = Pick<Agent, 'options' | 'env' | 'control' | 'network'>;
+type StartContext = Pick<Agent, 'options' | 'env' | 'control' | 'network'>;
 
-async function asItself(
+async function startDirectly(
   argv: readonly string[],
   env: Env,
   { hooks, signal, ownFile }: Pick<Agent, 'hooks' | 'signal' | 'ownFile'>,
-): Promise<Started> {
+): Promise<StartContext> {
   const options: CheckedOptions = await readOptions(argv, env, dirname(ownFile));
   return {
     options,
@@ -77,42 +77,42 @@ async function asItself(
   };
 }
 
-async function asChild(env: Env): Promise<Started> {
-  const { parent, order } = await Parent.met();
+async function startAsChild(env: Env): Promise<StartContext> {
+  const { parent, order } = await ParentChannel.connect();
   return {
-    options: optionsOf(order),
+    options: toChildOptions(order),
     env: { ...env, ...order.settings },
-    network: new ParentsNetwork(parent),
-    control: parent.control,
+    network: new ProxiedNetwork(parent),
+    control: parent.controlService,
   };
 }
 
-async function act(agent: Agent): Promise<number> {
+async function runAction(agent: Agent): Promise<number> {
   const { options, output } = agent;
   if (options.help) {
-    output.plain(helpText());
-    return EXIT.done;
+    output.printPlain(formatHelp());
+    return EXIT_CODES.done;
   }
   if (options.version) {
-    output.plain(`update-agent ${VERSION}\n`);
-    return EXIT.done;
+    output.printPlain(`update-agent ${VERSION}\n`);
+    return EXIT_CODES.done;
   }
   // While `install` has no directory yet, the current one decides nothing. Nightly update units
   // always belong to root.
   const isOwn = (options.action === 'install' && !options.dirGiven) || options.action === 'schedule';
-  const owner = isOwn ? null : await ownerToBecome(options.dir);
-  if (owner !== null) return asOwner(owner, agent);
-  for (const warning of options.warnings) output.warning(warning);
-  const work = ACTIONS[options.action](agent);
+  const owner = isOwn ? null : await findOwner(options.dir);
+  if (owner !== null) return runAsOwner(owner, agent);
+  for (const warning of options.warnings) output.warn(warning);
+  const work = ACTION_HANDLERS[options.action](agent);
   await (options.action === 'update' ? work : rejectAfterCrash(work, agent));
-  output.done();
-  return EXIT.done;
+  output.reportDone();
+  return EXIT_CODES.done;
 }
 
-function end(output: Output, error: unknown): number {
-  const failure = failureOf(error);
-  const code = EXIT[failure.outcome];
-  if (failure.outcome === 'unauthorized') output.unauthorized(failure.message);
-  else output.failed(failure.outcome, code, failure.message || codeOf(error));
+function reportEnd(output: AgentOutput, error: unknown): number {
+  const failure = toAgentFailure(error);
+  const code = EXIT_CODES[failure.outcome];
+  if (failure.outcome === 'unauthorized') output.reportUnauthorized(failure.message);
+  else output.reportFailed(failure.outcome, code, failure.message || getErrorCode(error));
   return code;
 }

@@ -3,28 +3,28 @@
  * (contract 90, update agent).
  */
 import { readFile } from 'node:fs/promises';
-import { codeOf, AgentFailure } from './exit.js';
-import { askHidden } from './prompts.js';
+import { getErrorCode, AgentFailure } from './exit.js';
+import { promptHidden } from './prompts.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the variable, or the content of the file named by `<name>_FILE` without a final line end.
  */
-export async function secretOf(env: Env, name: string): Promise<string | null> {
+export async function readSecret(env: Env, name: string): Promise<string | null> {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
   const path = env[`${name}_FILE`];
   if (path === undefined || path === '') return null;
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new AgentFailure('usage', `${name}_FILE cannot be read: ${codeOf(error)}`, { cause: error });
+    throw new AgentFailure('usage', `${name}_FILE cannot be read: ${getErrorCode(error)}`, { cause: error });
   });
   return text.replace(/\r?\n$/, '');
 }
 
 /** Prompts for a password without echo. Without a terminal it is exit 64, naming the variables. */
-export async function askPassword(account: string, signal: AbortSignal): Promise<string> {
+export async function promptPassword(account: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY)
     throw new AgentFailure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
-  return askHidden(`Password of ${account}: `, signal);
+  return promptHidden(`Password of ${account}: `, signal);
 }

@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface Told {
+interface ReceivedEvent {
   event: string;
   data: Record<string, unknown>;
 }
 
-export class Listener {
-  readonly #told: Told[] = [];
+export class WebhookReceiver {
+  readonly #told: ReceivedEvent[] = [];
   readonly #server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      this.#told.push(JSON.parse(Buffer.concat(parts).toString('utf8')) as Told);
+      this.#told.push(JSON.parse(Buffer.concat(parts).toString('utf8')) as ReceivedEvent);
       response.writeHead(204).end();
     });
   });
@@ -22,7 +22,7 @@ export class Listener {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  async heard(event: string, fits: (data: Told['data']) => boolean, ms = 30_000): Promise<Told | null> {
+  async waitForEvent(event: string, fits: (data: ReceivedEvent['data']) => boolean, ms = 30_000): Promise<ReceivedEvent | null> {
     for (const end = Date.now() + ms; Date.now() < end;) {
       const found = this.#told.find((told) => told.event === event && fits(told.data));
       if (found !== undefined) return found;
@@ -31,7 +31,7 @@ export class Listener {
     return null;
   }
 
-  names(): Set<string> {
+  getEventNames(): Set<string> {
     return new Set(this.#told.map(({ event }) => event));
   }
 

@@ -1,16 +1,16 @@
-import { demo } from './demo.js';
-import { loop } from './loop/loop.js';
-import { Stopped } from './service.js';
+import { runDemo } from './demo.js';
+import { runLoop } from './loop/loop.js';
+import { DemoStopped } from './service.js';
 
-const STORIES: Readonly<Record<string, () => Promise<unknown>>> = { '': demo, loop };
+const DEMOS_BY_NAME: Readonly<Record<string, () => Promise<unknown>>> = { '': runDemo, loop: runLoop };
 
 const [name = ''] = process.argv.slice(2);
-const story = STORIES[name];
+const story = DEMOS_BY_NAME[name];
 try {
-  if (story === undefined) throw new Stopped(`There is no demo ${name}: npm run demo, or npm run demo -- loop`);
+  if (story === undefined) throw new DemoStopped(`There is no demo ${name}: npm run demo, or npm run demo -- loop`);
   await story();
 } catch (error) {
-  if (!(error instanceof Stopped)) throw error;
+  if (!(error instanceof DemoStopped)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

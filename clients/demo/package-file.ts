@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib';
 
-const BLOCK = 512;
+const BLOCK_BYTES = 512;
 
-export function packageWith(path: string, content: string): Buffer {
+export function buildPackage(path: string, content: string): Buffer {
   const bytes = Buffer.from(content);
-  const padding = Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK);
-  return gzipSync(Buffer.concat([header(path, bytes.length), bytes, padding, Buffer.alloc(2 * BLOCK)]));
+  const padding = Buffer.alloc((BLOCK_BYTES - (bytes.length % BLOCK_BYTES)) % BLOCK_BYTES);
+  return gzipSync(Buffer.concat([buildTarHeader(path, bytes.length), bytes, padding, Buffer.alloc(2 * BLOCK_BYTES)]));
 }
 
-function header(path: string, size: number): Buffer {
-  const block = Buffer.alloc(BLOCK);
+function buildTarHeader(path: string, size: number): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES);
   const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, '0');
   block.write(path, 0);
   block.write(octal(0o755, 7), 100);

@@ -6,11 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { makeFolders } from '../../lib/folders.js';
 import { UnsafePackage, readPackage } from '../../lib/formats/archive.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import { EXIT, PackagerFailure } from './failure.js';
-import { gzipOf } from './gzip-writer.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { compressGzip } from './gzip-writer.js';
 import type { PublishFile } from './publish-files.js';
-import { tarOf } from './tar-writer.js';
-import { unwritable } from './unwritable.js';
+import { writeTar } from './tar-writer.js';
+import { toUnwritableFailure } from './unwritable.js';
 
 export interface ArchiveFile {
   path: string;
@@ -29,29 +29,29 @@ export interface PackOptions {
 
 const READ_BYTES = 256 * 1024;
 
-export async function pack(files: readonly PublishFile[], path: string, options: PackOptions): Promise<ArchiveFile> {
+export async function packArchive(files: readonly PublishFile[], path: string, options: PackOptions): Promise<ArchiveFile> {
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const hash = createHash('sha256');
   const partial = `${path}.partial`;
   let size = 0;
   async function* measured(): AsyncGenerator<Uint8Array> {
-    for await (const piece of gzipOf(progressed(tarOf(files, options.mtime), total, options.onProgress))) {
+    for await (const piece of compressGzip(reportProgress(writeTar(files, options.mtime), total, options.onProgress))) {
       hash.update(piece);
       size += piece.length;
       yield piece;
     }
   }
   await makeFolders(dirname(path), 0o777).catch((error: unknown) => {
-    throw unwritable(error, path);
+    throw toUnwritableFailure(error, path);
   });
   try {
     await pipeline(measured(), createWriteStream(partial)).catch((error: unknown) => {
       const { path: of, syscall } = error as NodeJS.ErrnoException;
-      throw of === partial || syscall === 'write' ? unwritable(error, path) : error;
+      throw of === partial || syscall === 'write' ? toUnwritableFailure(error, path) : error;
     });
-    const contents = await judged(partial, options);
+    const contents = await validateArchive(partial, options);
     if (contents.files.length !== files.length || contents.unpackedBytes !== total)
-      throw new PackagerFailure(EXIT.error, 'The archive does not hold what was packed.');
+      throw new PackagerFailure(EXIT_CODES.error, 'The archive does not hold what was packed.');
     await rename(partial, path);
     return { path, size, sha256: hash.digest('hex'), files: files.length, unpackedBytes: total };
   } catch (error) {
@@ -60,17 +60,17 @@ export async function pack(files: readonly PublishFile[], path: string, options:
   }
 }
 
-async function judged(file: string, { platform, entry }: PackOptions): ReturnType<typeof readPackage> {
+async function validateArchive(file: string, { platform, entry }: PackOptions): ReturnType<typeof readPackage> {
   try {
     return await readPackage(createReadStream(file, { highWaterMark: READ_BYTES }), { platform, entry });
   } catch (error) {
     if (error instanceof UnsafePackage)
-      throw new PackagerFailure(EXIT.refused, `The service would refuse it: ${error.message}.`);
+      throw new PackagerFailure(EXIT_CODES.refused, `The service would refuse it: ${error.message}.`);
     throw error;
   }
 }
 
-async function* progressed(
+async function* reportProgress(
   content: AsyncIterable<Buffer>,
   total: number,
   onProgress: PackOptions['onProgress'],

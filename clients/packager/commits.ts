@@ -3,8 +3,8 @@
  * commit text contains it. A range is never interpreted as an option.
  */
 import { spawn } from 'node:child_process';
-import { printable } from '../../lib/text/printable.js';
-import { EXIT, PackagerFailure } from './failure.js';
+import { toPrintable } from '../../lib/text/printable.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
 
 export interface GitCommit {
   id: string;
@@ -21,41 +21,41 @@ export interface GitCommits {
   truncated: boolean;
 }
 
-const MOST_COMMITS = 500;
-const MOST_FILES = 100;
-const LONGEST_TEXT = 200;
-const LONGEST_PATH = 300;
+const MAX_COMMITS = 500;
+const MAX_FILES = 100;
+const MAX_TEXT_LENGTH = 200;
+const MAX_PATH_LENGTH = 300;
 /** Maximum characters of all commits as JSON; the service accepts 1 MiB. */
-const MOST_TEXT = 700_000;
-const MOST_BYTES = 16 * 1024 * 1024;
-const PATIENCE_MS = 60_000;
-const HASH = /^[0-9a-f]{40,64}$/;
+const MAX_JSON_LENGTH = 700_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const GIT_TIMEOUT_MS = 60_000;
+const HASH_PATTERN = /^[0-9a-f]{40,64}$/;
 
 /**
  * Reads the commits of the repository around the directory.
  * @throws PackagerFailure that names the fix
  */
-export async function commitsOf(range: string, directory: string): Promise<GitCommits> {
-  const heads = await log(range, directory, ['--format=%H%x00%an%x00%aI%x00%s']);
-  const files = await log(range, directory, ['--format=%H', '--name-only']);
-  const commits = commitsIn(heads.text);
-  filesInto(commits, files.text);
-  const kept = withinSize(commits.slice(0, MOST_COMMITS));
+export async function readCommits(range: string, directory: string): Promise<GitCommits> {
+  const heads = await runGitLog(range, directory, ['--format=%H%x00%an%x00%aI%x00%s']);
+  const files = await runGitLog(range, directory, ['--format=%H', '--name-only']);
+  const commits = parseCommits(heads.text);
+  assignFiles(commits, files.text);
+  const kept = limitSize(commits.slice(0, MAX_COMMITS));
   return { range, commits: kept, truncated: heads.cut || files.cut || kept.length < commits.length };
 }
 
-function commitsIn(text: string): GitCommit[] {
+function parseCommits(text: string): GitCommit[] {
   const fields = text.split('\0');
   const commits: GitCommit[] = [];
   for (let i = 0; i + 3 < fields.length; i += 4) {
     const [id = '', name = '', at = '', message = ''] = fields.slice(i, i + 4);
-    if (!HASH.test(id)) break;
+    if (!HASH_PATTERN.test(id)) break;
     const ms = Date.parse(at);
     commits.push({
       id,
-      author_name: name.slice(0, LONGEST_TEXT),
+      author_name: name.slice(0, MAX_TEXT_LENGTH),
       timestamp: Number.isNaN(ms) ? null : new Date(ms).toISOString(),
-      message: message.slice(0, LONGEST_TEXT),
+      message: message.slice(0, MAX_TEXT_LENGTH),
       files: [],
     });
   }
@@ -63,18 +63,18 @@ function commitsIn(text: string): GitCommit[] {
 }
 
 /** Assigns files to commits: each hash is followed by its files, the first after a line feed. */
-function filesInto(commits: readonly GitCommit[], text: string): void {
+function assignFiles(commits: readonly GitCommit[], text: string): void {
   let next = 0;
   let at: GitCommit | undefined;
   for (const field of text.split('\0')) {
     if (field === commits[next]?.id) at = commits[next++];
-    else if (at !== undefined && field !== '' && at.files.length < MOST_FILES)
-      at.files.push(field.replace(/^\n/, '').slice(0, LONGEST_PATH));
+    else if (at !== undefined && field !== '' && at.files.length < MAX_FILES)
+      at.files.push(field.replace(/^\n/, '').slice(0, MAX_PATH_LENGTH));
   }
 }
 
-function withinSize(commits: readonly GitCommit[]): GitCommit[] {
-  let room = MOST_TEXT;
+function limitSize(commits: readonly GitCommit[]): GitCommit[] {
+  let room = MAX_JSON_LENGTH;
   const kept: GitCommit[] = [];
   for (const commit of commits) {
     const bare = { ...commit, files: [] };
@@ -87,24 +87,24 @@ function withinSize(commits: readonly GitCommit[]): GitCommit[] {
   return kept;
 }
 
-function log(range: string, cwd: string, format: readonly string[]): Promise<{ text: string; cut: boolean }> {
-  const asked = ['--no-merges', `--max-count=${MOST_COMMITS + 1}`, '-z', '--no-color', '--no-show-signature'];
+function runGitLog(range: string, cwd: string, format: readonly string[]): Promise<{ text: string; cut: boolean }> {
+  const asked = ['--no-merges', `--max-count=${MAX_COMMITS + 1}`, '-z', '--no-color', '--no-show-signature'];
   const args = ['--no-pager', 'log', ...asked, ...format, '--end-of-options', range, '--'];
   return new Promise((resolve, reject) => {
-    const git = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS });
+    const git = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: GIT_TIMEOUT_MS });
     const pieces: Buffer[] = [];
     let size = 0;
     let said = '';
     git.stdout.on('data', (piece: Buffer) => {
       size += piece.length;
-      if (size <= MOST_BYTES) pieces.push(piece);
+      if (size <= MAX_OUTPUT_BYTES) pieces.push(piece);
       else git.kill();
     });
     git.stderr.on('data', (piece: Buffer) => void (said = (said + piece.toString()).slice(0, 2_000)));
     git.on('error', (error: NodeJS.ErrnoException) =>
       reject(
         new PackagerFailure(
-          EXIT.error,
+          EXIT_CODES.error,
           error.code === 'ENOENT'
             ? '--commits needs git, which was not found.'
             : `git cannot be run (${error.message}).`,
@@ -112,12 +112,12 @@ function log(range: string, cwd: string, format: readonly string[]): Promise<{ t
       ),
     );
     git.on('close', (code) => {
-      if (code === 0 || size > MOST_BYTES) resolve({ text: Buffer.concat(pieces).toString(), cut: size > MOST_BYTES });
-      else reject(new PackagerFailure(EXIT.error, refusalOf(range, said)));
+      if (code === 0 || size > MAX_OUTPUT_BYTES) resolve({ text: Buffer.concat(pieces).toString(), cut: size > MAX_OUTPUT_BYTES });
+      else reject(new PackagerFailure(EXIT_CODES.error, formatGitError(range, said)));
     });
   });
 }
 
-const refusalOf = (range: string, said: string): string =>
-  `--commits ${printable(range, 200)} cannot be read: ${printable(said.trim().split('\n')[0] ?? '', 300) || 'git ended without a word'}. ` +
+const formatGitError = (range: string, said: string): string =>
+  `--commits ${toPrintable(range, 200)} cannot be read: ${toPrintable(said.trim().split('\n')[0] ?? '', 300) || 'git ended without a word'}. ` +
   'It is a range such as 1.3.0..HEAD, of the repository in the current directory; a shallow clone lacks older commits (git fetch --unshallow --tags).';

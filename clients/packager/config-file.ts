@@ -1,8 +1,8 @@
 /** `packager.json` (contract 90, packager): settings shared by all releases. */
 import { dirname, resolve } from 'node:path';
 import { normalizeGlob, findUnsupportedGlob } from '../../lib/formats/globs.js';
-import { readFound, readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
-import { EXIT, PackagerFailure } from './failure.js';
+import { readDiscoveredFile, readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
 
 export interface PackagerConfig {
   project?: string;
@@ -21,7 +21,7 @@ export interface PackagerConfig {
   output?: string;
 }
 
-const TEXTS = [
+const TEXT_KEYS = [
   'project',
   'channel',
   'platform',
@@ -33,8 +33,8 @@ const TEXTS = [
   'tokenEnv',
   'output',
 ] as const;
-const PATHS = ['publishDir', 'notesFile', 'output'] as const;
-const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
+const PATH_KEYS = ['publishDir', 'notesFile', 'output'] as const;
+const GLOB_KEYS = ['excludePatterns', 'preservePatterns'] as const;
 
 /**
  * Reads the file; its paths are relative to its folder. It names the server that receives the
@@ -42,23 +42,23 @@ const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
  * @param named false allows a missing file
  */
 export async function readConfig(file: string, named: boolean): Promise<PackagerConfig> {
-  const read = named ? readNamed : readFound;
+  const read = named ? readConfiguredFile : readDiscoveredFile;
   const text = await read(file).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof UntrustedFile) throw new PackagerFailure(EXIT.error, `${error.message}.`);
+    if (error instanceof UntrustedFile) throw new PackagerFailure(EXIT_CODES.error, `${error.message}.`);
     if (error.code === 'ENOENT' && !named) return null;
-    throw new PackagerFailure(EXIT.error, `${file} cannot be read (${error.code ?? error.message}).`);
+    throw new PackagerFailure(EXIT_CODES.error, `${file} cannot be read (${error.code ?? error.message}).`);
   });
   if (text === null) return {};
-  const config = parse(file, text);
-  for (const key of PATHS) {
+  const config = parseConfig(file, text);
+  for (const key of PATH_KEYS) {
     const path = config[key];
     if (path !== undefined) config[key] = resolve(dirname(file), path);
   }
   return config;
 }
 
-function parse(file: string, text: string): PackagerConfig {
-  const fail = (why: string): PackagerFailure => new PackagerFailure(EXIT.error, `${file}: ${why}.`);
+function parseConfig(file: string, text: string): PackagerConfig {
+  const fail = (why: string): PackagerFailure => new PackagerFailure(EXIT_CODES.error, `${file}: ${why}.`);
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
@@ -66,10 +66,10 @@ function parse(file: string, text: string): PackagerConfig {
     throw fail(`is no JSON (${(error as Error).message})`);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw fail('is no JSON object');
-  const known: readonly string[] = [...TEXTS, ...GLOBS, '$schema'];
+  const known: readonly string[] = [...TEXT_KEYS, ...GLOB_KEYS, '$schema'];
   for (const [key, value] of Object.entries(json)) {
     if (!known.includes(key)) throw fail(`${key} is unknown; known are ${known.slice(0, -1).join(', ')}`);
-    if ((GLOBS as readonly string[]).includes(key)) checkGlobs(key, value, fail);
+    if ((GLOB_KEYS as readonly string[]).includes(key)) checkGlobs(key, value, fail);
     else if (typeof value !== 'string' || value === '') throw fail(`${key} has to be a text`);
   }
   return json;

@@ -1,14 +1,14 @@
-import { printable } from '../../lib/text/printable.js';
+import { toPrintable } from '../../lib/text/printable.js';
 
-const BAR = 30;
-const EVERY_MS = 100;
+const BAR_WIDTH = 30;
+const REDRAW_INTERVAL_MS = 100;
 
 export interface ConsoleStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-export class Console {
+export class PackagerConsole {
   #shownAt = 0;
   #open = false;
 
@@ -18,34 +18,34 @@ export class Console {
     private readonly err: ConsoleStream,
   ) {}
 
-  line(text: string): void {
+  printLine(text: string): void {
     this.#clear();
-    if (!this.json) this.out.write(`${printable(text, 2_000)}\n`);
+    if (!this.json) this.out.write(`${toPrintable(text, 2_000)}\n`);
   }
 
-  warning(text: string): void {
+  printWarning(text: string): void {
     this.#clear();
-    if (!this.json) this.err.write(`WARNING: ${printable(text, 2_000)}\n`);
+    if (!this.json) this.err.write(`WARNING: ${toPrintable(text, 2_000)}\n`);
   }
 
-  error(text: string): void {
+  printError(text: string): void {
     this.#clear();
-    if (!this.json) this.err.write(`${printable(text, 2_000)}\n`);
+    if (!this.json) this.err.write(`${toPrintable(text, 2_000)}\n`);
   }
 
-  result(value: object): void {
+  printResult(value: object): void {
     if (this.json) this.out.write(`${JSON.stringify(value)}\n`);
   }
 
-  progress(what: string, done: number, total: number): void {
+  drawProgress(what: string, done: number, total: number): void {
     if (this.json || !this.err.isTTY) return;
     const now = Date.now();
-    if (done < total && now - this.#shownAt < EVERY_MS) return;
+    if (done < total && now - this.#shownAt < REDRAW_INTERVAL_MS) return;
     this.#shownAt = now;
     const share = total === 0 ? 1 : done / total;
-    const bar = '█'.repeat(Math.round(share * BAR)).padEnd(BAR, '░');
+    const bar = '█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░');
     this.err.write(
-      `\r${what} ${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${sizeText(done)} of ${sizeText(total)}  `,
+      `\r${what} ${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${formatSize(done)} of ${formatSize(total)}  `,
     );
     this.#open = true;
   }
@@ -56,7 +56,7 @@ export class Console {
   }
 }
 
-export function sizeText(bytes: number): string {
+export function formatSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   let value = bytes;
   let unit = 0;

@@ -1,7 +1,7 @@
 import { createGlobMatcher } from '../../lib/formats/globs.js';
-import { beginningOf, type PublishFile } from './publish-files.js';
+import { readFileStart, type PublishFile } from './publish-files.js';
 
-const NAMES = createGlobMatcher(
+const SUSPICIOUS_NAMES = createGlobMatcher(
   [
     '.env',
     '.env.*',
@@ -29,15 +29,15 @@ const NAMES = createGlobMatcher(
     'service-account*.json',
   ].flatMap((name) => [name, `**/${name}`]),
 );
-const TEMPLATES = /(^|[./_-])(example|sample|template|dist)([./_-]|$)/;
+const TEMPLATE_PATTERN = /(^|[./_-])(example|sample|template|dist)([./_-]|$)/;
 
 /**
  * Version control directories contain everything ever committed, and often a URL with a password.
  */
-const HISTORY = /^(?:.*\/)?(?:\.(?:git|hg|svn|bzr|jj)|_darcs|CVS)(?=\/)/i;
+const VERSION_CONTROL_PATTERN = /^(?:.*\/)?(?:\.(?:git|hg|svn|bzr|jj)|_darcs|CVS)(?=\/)/i;
 
-const LOOKED_AT_BYTES = 256 * 1024;
-const CONTENTS: readonly [what: string, pattern: RegExp][] = [
+const SCANNED_BYTES = 256 * 1024;
+const SUSPICIOUS_CONTENTS: readonly [what: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY-----\s/],
   ['a token of this service', /\b(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/],
   ['an access key of AWS', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
@@ -52,21 +52,21 @@ const CONTENTS: readonly [what: string, pattern: RegExp][] = [
 /**
  * A connection string or setting (`MYSQL_ROOT_PASSWORD: x`) with a value that is not a placeholder.
  */
-const PASSWORD = /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
-const PLACEHOLDER =
+const PASSWORD_PATTERN = /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
+const PLACEHOLDER_PATTERN =
   /^(changeme|change-me|todo|your[-_].*|x{3,}|\*{3,}|example.*|placeholder|null|none|false|true|undefined|string|password|secret|process\.env.*)$/i;
 /** Source code mentions passwords without containing one. */
-const SETTINGS = /\.(json|ya?ml|config|ini|env|toml|properties|xml|conf|cfg)$|(^|\/)\.env/;
+const SETTINGS_FILE_PATTERN = /\.(json|ya?ml|config|ini|env|toml|properties|xml|conf|cfg)$|(^|\/)\.env/;
 
 /** Returns one sentence per suspicious file: its path and what was found, never the value. */
-export async function credentialWarnings(
+export async function findCredentialWarnings(
   files: readonly PublishFile[],
   preserved: (path: string) => boolean,
 ): Promise<string[]> {
   const warnings: string[] = [];
   const histories = new Set<string>();
   for (const { path, file, size } of files) {
-    const history = HISTORY.exec(path)?.[0];
+    const history = VERSION_CONTROL_PATTERN.exec(path)?.[0];
     if (history !== undefined && !histories.has(history)) {
       histories.add(history);
       warnings.push(
@@ -74,23 +74,23 @@ export async function credentialWarnings(
       );
     }
     if (history !== undefined || preserved(path)) continue;
-    const seen = named(path)
+    const seen = hasSuspiciousName(path)
       ? 'is named like a file with credentials'
-      : held(path, await beginningOf(file, Math.min(size, LOOKED_AT_BYTES)));
+      : findSuspiciousContent(path, await readFileStart(file, Math.min(size, SCANNED_BYTES)));
     if (seen !== null)
       warnings.push(`${path} ${seen}. Exclude it (excludePatterns) or preserve it (preservePatterns).`);
   }
   return warnings;
 }
 
-const named = (path: string): boolean => NAMES(path.toLowerCase()) && !TEMPLATES.test(path.toLowerCase());
+const hasSuspiciousName = (path: string): boolean => SUSPICIOUS_NAMES(path.toLowerCase()) && !TEMPLATE_PATTERN.test(path.toLowerCase());
 
-function held(path: string, bytes: Buffer): string | null {
+function findSuspiciousContent(path: string, bytes: Buffer): string | null {
   // Binaries may contain key prefixes in order to recognize keys.
   if (bytes.includes(0)) return null;
   const text = bytes.toString('latin1');
-  for (const [what, pattern] of CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;
-  if (!SETTINGS.test(path.toLowerCase()) || TEMPLATES.test(path.toLowerCase())) return null;
-  for (const [, value = ''] of text.matchAll(PASSWORD)) if (!PLACEHOLDER.test(value)) return 'seems to hold a password';
+  for (const [what, pattern] of SUSPICIOUS_CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;
+  if (!SETTINGS_FILE_PATTERN.test(path.toLowerCase()) || TEMPLATE_PATTERN.test(path.toLowerCase())) return null;
+  for (const [, value = ''] of text.matchAll(PASSWORD_PATTERN)) if (!PLACEHOLDER_PATTERN.test(value)) return 'seems to hold a password';
   return null;
 }

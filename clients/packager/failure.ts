@@ -1,5 +1,5 @@
 /** Exit codes of the packager (contract 90, packager). */
-export const EXIT = {
+export const EXIT_CODES = {
   done: 0,
   error: 1,
   /** `latest.json` cannot be read, or the service rejected the request. */
@@ -10,7 +10,7 @@ export const EXIT = {
   usage: 64,
 } as const;
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 /** Ends the packager with an exit code and one sentence that names the fix. */
 export class PackagerFailure extends Error {

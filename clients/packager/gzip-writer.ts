@@ -4,10 +4,10 @@
  */
 import { Deflate } from 'pako';
 
-const LEVEL = 6;
+const COMPRESSION_LEVEL = 6;
 
-export async function* gzipOf(content: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
-  const deflate = new Deflate({ gzip: true, level: LEVEL });
+export async function* compressGzip(content: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  const deflate = new Deflate({ gzip: true, level: COMPRESSION_LEVEL });
   let pieces: Uint8Array[] = [];
   deflate.onData = (piece) => {
     pieces.push(piece);

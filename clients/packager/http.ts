@@ -12,7 +12,7 @@ export interface OutgoingRequest {
   answerMs: number;
 }
 
-export interface HttpAnswer {
+export interface ReceivedHttpResponse {
   status: number;
   location: string | null;
   text: string;
@@ -20,17 +20,17 @@ export interface HttpAnswer {
 
 /** A history with tens of thousands of releases has several megabytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
-const BODY_MS = 60_000;
+const BODY_TIMEOUT_MS = 60_000;
 
 /** @throws Error without a complete response */
-export async function send(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<HttpAnswer> {
+export async function sendHttpRequest(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<ReceivedHttpResponse> {
   const answer = await sendRequest(url, {
     method,
     headers,
     ...(body && { body }),
     env: process.env,
     responseTimeoutMs: answerMs,
-    bodyTimeoutMs: BODY_MS,
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
   });
   const parts: Buffer[] = [];
   let size = 0;

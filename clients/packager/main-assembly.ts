@@ -1,15 +1,15 @@
 /** Detects a build's version, entry program and required runtime (contract 90, packager). */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Runtime } from '../../lib/formats/manifest.js';
-import { EXIT, PackagerFailure } from './failure.js';
-import { peVersion, plainVersion } from './pe-version.js';
+import type { PackageRuntime } from '../../lib/formats/manifest.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { readPeVersion, toPlainVersion } from './pe-version.js';
 
 export interface MainAssembly {
   version: string | null;
   source: string | null;
   entry: string | null;
-  runtime: Runtime | null;
+  runtime: PackageRuntime | null;
 }
 
 /**
@@ -17,26 +17,26 @@ export interface MainAssembly {
  *   `.runtimeconfig.json`, else package.json
  * @throws PackagerFailure when a named assembly is missing
  */
-export async function mainAssembly(dir: string, name: string | null): Promise<MainAssembly> {
+export async function readMainAssembly(dir: string, name: string | null): Promise<MainAssembly> {
   const names = await readdir(dir);
   if (name !== null && !names.includes(name))
-    throw new PackagerFailure(EXIT.error, `The main assembly ${name} is not in ${dir}.`);
-  const stem = name === null ? onlyApplication(names) : name.replace(/\.(dll|exe)$/i, '');
-  const { version, source } = await versionOf(dir, stem, name, names);
+    throw new PackagerFailure(EXIT_CODES.error, `The main assembly ${name} is not in ${dir}.`);
+  const stem = name === null ? findOnlyApplication(names) : name.replace(/\.(dll|exe)$/i, '');
+  const { version, source } = await findVersion(dir, stem, name, names);
   return {
     version,
     source,
     entry: stem === null ? null : ([`${stem}.exe`, stem].find((file) => names.includes(file)) ?? name),
-    runtime: stem === null ? null : await runtimeOf(join(dir, `${stem}.runtimeconfig.json`)),
+    runtime: stem === null ? null : await readRuntime(join(dir, `${stem}.runtimeconfig.json`)),
   };
 }
 
-function onlyApplication(names: readonly string[]): string | null {
+function findOnlyApplication(names: readonly string[]): string | null {
   const found = names.filter((name) => name.endsWith('.runtimeconfig.json'));
   return found.length === 1 ? (found[0]?.slice(0, -'.runtimeconfig.json'.length) ?? null) : null;
 }
 
-async function versionOf(
+async function findVersion(
   dir: string,
   stem: string | null,
   name: string | null,
@@ -44,27 +44,27 @@ async function versionOf(
 ): Promise<{ version: string | null; source: string | null }> {
   if (stem !== null) {
     const source = `${stem}.deps.json`;
-    const version = depsVersion(await readJson(join(dir, source)), stem);
+    const version = getDepsVersion(await readJson(join(dir, source)), stem);
     if (version !== null) return { version, source };
     for (const file of new Set([name, `${stem}.dll`, `${stem}.exe`])) {
       if (file === null || !names.includes(file)) continue;
-      const stated = await peVersion(join(dir, file));
+      const stated = await readPeVersion(join(dir, file));
       if (stated !== null) return { version: stated, source: file };
     }
   }
   const stated = (await readJson(join(dir, 'package.json')))?.['version'];
-  const version = typeof stated === 'string' ? plainVersion(stated) : null;
+  const version = typeof stated === 'string' ? toPlainVersion(stated) : null;
   return { version, source: version === null ? null : 'package.json' };
 }
 
-function depsVersion(deps: Record<string, unknown> | null, stem: string): string | null {
+function getDepsVersion(deps: Record<string, unknown> | null, stem: string): string | null {
   const libraries = deps?.['libraries'];
   if (!isRecord(libraries)) return null;
   const key = Object.keys(libraries).find((key) => key.toLowerCase().startsWith(`${stem.toLowerCase()}/`));
-  return key === undefined ? null : plainVersion(key.slice(stem.length + 1));
+  return key === undefined ? null : toPlainVersion(key.slice(stem.length + 1));
 }
 
-async function runtimeOf(file: string): Promise<Runtime | null> {
+async function readRuntime(file: string): Promise<PackageRuntime | null> {
   const options = (await readJson(file))?.['runtimeOptions'];
   if (!isRecord(options)) return null;
   const frameworks = Array.isArray(options['frameworks']) ? (options['frameworks'] as unknown[]) : [];
@@ -84,7 +84,7 @@ async function readJson(file: string): Promise<Record<string, unknown> | null> {
     const value: unknown = JSON.parse((await readFile(file, 'utf8')).replace(/^\ufeff/, ''));
     return isRecord(value) ? value : null;
   } catch {
-    throw new PackagerFailure(EXIT.error, `${file} is no JSON, so the version of the build cannot be read.`);
+    throw new PackagerFailure(EXIT_CODES.error, `${file} is no JSON, so the version of the build cannot be read.`);
   }
 }
 

@@ -5,13 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
+import { readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 import { readConfig } from './config-file.js';
-import { EXIT, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
 
-export const USAGE = `packager – packs a build, checks it and publishes it as a release
+export const USAGE_TEXT = `packager – packs a build, checks it and publishes it as a release
 
   --project <slug>            the project
   --version <version>         the version; without it, that of the main assembly
@@ -66,7 +66,7 @@ export interface PackagerSettings {
   json: boolean;
 }
 
-const OPTIONS = {
+const OPTION_SPECS = {
   project: { type: 'string' },
   version: { type: 'string' },
   channel: { type: 'string' },
@@ -92,48 +92,48 @@ const OPTIONS = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const fail = (message: string): PackagerFailure => new PackagerFailure(EXIT.usage, message);
+const createUsageFailure = (message: string): PackagerFailure => new PackagerFailure(EXIT_CODES.usage, message);
 
 /**
  * @returns null when help was requested
  * @throws PackagerFailure that names the option
  */
 export async function readSettings(argv: readonly string[], env: Environment): Promise<PackagerSettings | null> {
-  const given = parse(argv);
+  const given = parseArguments(argv);
   if (given.help === true) return null;
   const configFile = resolve(given.config ?? 'packager.json');
   const config = await readConfig(configFile, given.config !== undefined);
   const dryRun = given['dry-run'] === true;
   const project = given.project ?? config.project;
-  if (project === undefined) throw fail('--project is missing: the slug of the project.');
-  if (!/^[\w.-]{1,100}$/.test(project)) throw fail('--project is no slug.');
+  if (project === undefined) throw createUsageFailure('--project is missing: the slug of the project.');
+  if (!/^[\w.-]{1,100}$/.test(project)) throw createUsageFailure('--project is no slug.');
   const publishDir = given['publish-dir'] ?? config.publishDir;
-  if (publishDir === undefined) throw fail('--publish-dir is missing: the directory with the build output.');
+  if (publishDir === undefined) throw createUsageFailure('--publish-dir is missing: the directory with the build output.');
   const mainAssembly = config.mainAssembly ?? null;
   if (mainAssembly !== null && /[\\/]/.test(mainAssembly))
-    throw fail(`${configFile}: mainAssembly has to be a file name in the publish directory.`);
+    throw createUsageFailure(`${configFile}: mainAssembly has to be a file name in the publish directory.`);
   return {
     project,
-    version: version(given.version, '--version'),
-    channel: channel(given.channel ?? config.channel ?? 'stable'),
-    platform: platform(given.platform ?? config.platform),
+    version: parseVersion(given.version, '--version'),
+    channel: parseChannel(given.channel ?? config.channel ?? 'stable'),
+    platform: parsePlatform(given.platform ?? config.platform),
     publishDir: resolve(publishDir),
     mainAssembly,
     entry: config.entry ?? null,
     ignoreVersionMismatch: given['ignore-version-mismatch'] === true,
     exclude: config.excludePatterns ?? [],
     preserve: config.preservePatterns ?? [],
-    notes: await notes(given.notes, given['notes-file'] ?? config.notesFile),
-    commits: range(given.commits),
+    notes: await readNotes(given.notes, given['notes-file'] ?? config.notesFile),
+    commits: parseRange(given.commits),
     build: given.build ?? null,
-    minVersion: version(given['min-version'], '--min-version'),
+    minVersion: parseVersion(given['min-version'], '--min-version'),
     mandatory: given.mandatory === true,
-    rolloutPercent: percent(given['rollout-percent']),
-    server: await server(given.server ?? config.server ?? env['SVC_URL'], config.tokenEnv ?? 'SVC_TOKEN', env, {
+    rolloutPercent: parsePercent(given['rollout-percent']),
+    server: await resolveServer(given.server ?? config.server ?? env['SVC_URL'], config.tokenEnv ?? 'SVC_TOKEN', env, {
       optional: dryRun,
       allowHttp: given['allow-http'] === true,
     }),
-    output: output(given.output ?? config.output),
+    output: resolveOutput(given.output ?? config.output),
     configFile,
     strict: given.strict === true,
     dryRun,
@@ -141,88 +141,88 @@ export async function readSettings(argv: readonly string[], env: Environment): P
   };
 }
 
-function parse(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'] {
+function parseArguments(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof OPTION_SPECS }>>['values'] {
   try {
-    return parseArgs({ args: [...argv], options: OPTIONS, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...argv], options: OPTION_SPECS, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw fail(`${(error as Error).message.split('. ')[0]}. packager --help lists the options.`);
+    throw createUsageFailure(`${(error as Error).message.split('. ')[0]}. packager --help lists the options.`);
   }
 }
 
-function version(text: string | undefined, option: string): string | null {
+function parseVersion(text: string | undefined, option: string): string | null {
   if (text === undefined) return null;
   const version = stripBuildMetadata(text);
   if (!isVersion(version))
-    throw fail(`${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`);
+    throw createUsageFailure(`${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`);
   return version;
 }
 
-function channel(text: string): string {
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) throw fail(`--channel ${text} is no name of a channel.`);
+function parseChannel(text: string): string {
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) throw createUsageFailure(`--channel ${text} is no name of a channel.`);
   return text;
 }
 
-function platform(text: string | undefined): Platform | null {
+function parsePlatform(text: string | undefined): Platform | null {
   if (text === undefined || isPlatform(text)) return text ?? null;
-  throw fail(`--platform ${text} is unknown; known are ${PLATFORMS.join(', ')}.`);
+  throw createUsageFailure(`--platform ${text} is unknown; known are ${PLATFORMS.join(', ')}.`);
 }
 
-function percent(text: string | undefined): number | null {
+function parsePercent(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw fail('--rollout-percent has to be 0 to 100.');
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw createUsageFailure('--rollout-percent has to be 0 to 100.');
   return Number(text);
 }
 
-function range(text: string | undefined): string | null {
+function parseRange(text: string | undefined): string | null {
   if (text !== undefined && (text.trim() === '' || text.length > 200 || text.startsWith('-') || /[\0\r\n]/.test(text)))
-    throw fail('--commits has to be a range of git, such as 1.3.0..HEAD.');
+    throw createUsageFailure('--commits has to be a range of git, such as 1.3.0..HEAD.');
   return text ?? null;
 }
 
-async function notes(text: string | undefined, file: string | undefined): Promise<string | null> {
+async function readNotes(text: string | undefined, file: string | undefined): Promise<string | null> {
   if (text !== undefined || file === undefined) return text ?? null;
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new PackagerFailure(EXIT.error, `The release notes ${file} cannot be read (${error.code ?? error.message}).`);
+    throw new PackagerFailure(EXIT_CODES.error, `The release notes ${file} cannot be read (${error.code ?? error.message}).`);
   });
 }
 
-const output = (path: string | undefined): string | null =>
+const resolveOutput = (path: string | undefined): string | null =>
   path === undefined ? null : isAbsolute(path) ? path : resolve(path);
 
 /** @param variable environment variable with the token */
-async function server(
+async function resolveServer(
   address: string | undefined,
   variable: string,
   env: Environment,
   { optional, allowHttp }: { optional: boolean; allowHttp: boolean },
 ): Promise<PackagerSettings['server']> {
-  const token = await secret(variable, env);
+  const token = await readSecret(variable, env);
   if (optional && (address === undefined || token === null)) return null;
-  if (address === undefined) throw fail('--server is missing: the address of the service (or SVC_URL).');
+  if (address === undefined) throw createUsageFailure('--server is missing: the address of the service (or SVC_URL).');
   if (token === null)
-    throw fail(`${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`);
+    throw createUsageFailure(`${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`);
   const base = address.endsWith('/') ? address : `${address}/`;
-  if (!URL.canParse(base) || !/^https?:/.test(base)) throw fail(`--server ${address} is no http or https address.`);
+  if (!URL.canParse(base) || !/^https?:/.test(base)) throw createUsageFailure(`--server ${address} is no http or https address.`);
   const url = new URL(base);
-  if (url.username !== '' || url.password !== '') throw fail('--server must hold no user name and no password.');
+  if (url.username !== '' || url.password !== '') throw createUsageFailure('--server must hold no user name and no password.');
   const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !loopback && !allowHttp)
-    throw fail('The token would cross the network unencrypted: take https, or allow it with --allow-http.');
+    throw createUsageFailure('The token would cross the network unencrypted: take https, or allow it with --allow-http.');
   return { url, token };
 }
 
-async function secret(variable: string, env: Environment): Promise<string | null> {
+async function readSecret(variable: string, env: Environment): Promise<string | null> {
   const file = env[`${variable}_FILE`];
   const text =
     env[variable] ??
     (file === undefined
       ? undefined
-      : await readNamed(file).catch((error: NodeJS.ErrnoException) => {
+      : await readConfiguredFile(file).catch((error: NodeJS.ErrnoException) => {
           if (error instanceof UntrustedFile)
-            throw new PackagerFailure(EXIT.error, `${variable}_FILE: ${error.message}.`);
-          throw new PackagerFailure(EXIT.error, `${variable}_FILE cannot be read (${error.code ?? error.message}).`);
+            throw new PackagerFailure(EXIT_CODES.error, `${variable}_FILE: ${error.message}.`);
+          throw new PackagerFailure(EXIT_CODES.error, `${variable}_FILE cannot be read (${error.code ?? error.message}).`);
         }));
   const token = text?.trim() ?? '';
-  if (/[^\x21-\x7e]/.test(token)) throw fail(`${variable} holds something that is no token.`);
+  if (/[^\x21-\x7e]/.test(token)) throw createUsageFailure(`${variable} holds something that is no token.`);
   return token === '' ? null : token;
 }

@@ -2,19 +2,19 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
+import { compareVersions, isVersion, isSameVersion } from '../../lib/versions.js';
 import { createGlobMatcher } from '../../lib/formats/globs.js';
 import { isPlatform, type Platform } from '../../lib/formats/platform.js';
-import { pack, type ArchiveFile } from './archive-file.js';
-import { commitsOf, type GitCommits } from './commits.js';
-import { sizeText, type Console } from './console.js';
-import { credentialWarnings } from './credentials.js';
-import { EXIT, PackagerFailure } from './failure.js';
-import { mainAssembly, type MainAssembly } from './main-assembly.js';
+import { packArchive, type ArchiveFile } from './archive-file.js';
+import { readCommits, type GitCommits } from './commits.js';
+import { formatSize, type PackagerConsole } from './console.js';
+import { findCredentialWarnings } from './credentials.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { readMainAssembly, type MainAssembly } from './main-assembly.js';
 import type { PackagerSettings } from './options.js';
-import { platformOfPath, publishFiles, type PublishFile, unmatchedPatterns } from './publish-files.js';
-import { unwritable } from './unwritable.js';
-import { UpdateService, type ListedRelease, type ReleaseToPublish } from './service.js';
+import { findPlatformInPath, listPublishFiles, type PublishFile, findUnmatchedPatterns } from './publish-files.js';
+import { toUnwritableFailure } from './unwritable.js';
+import { PublishingClient, type ListedRelease, type ReleaseToPublish } from './service.js';
 
 /** GNU tar warns about times before 1980. */
 const DEFAULT_MTIME_S = 315_532_800;
@@ -36,66 +36,66 @@ export interface PackagingResult {
 
 export async function runPackager(
   settings: PackagerSettings,
-  console: Console,
+  console: PackagerConsole,
   epoch: string | undefined,
 ): Promise<PackagingResult> {
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
-    console.warning(text);
+    console.printWarning(text);
   };
   await checkDirectory(settings.publishDir);
-  const mtime = mtimeOf(epoch);
-  const assembly = await mainAssembly(settings.publishDir, settings.mainAssembly);
-  const version = versionOf(settings, assembly, warn);
-  const platform = settings.platform ?? derivedPlatform(settings.publishDir, warn);
+  const mtime = parseMtime(epoch);
+  const assembly = await readMainAssembly(settings.publishDir, settings.mainAssembly);
+  const version = resolveVersion(settings, assembly, warn);
+  const platform = settings.platform ?? detectPlatform(settings.publishDir, warn);
   const { project, channel } = settings;
 
   // Read before packing, because an unknown range is an error in the command.
-  const commits = settings.commits === null ? null : await commitsOf(settings.commits, process.cwd());
-  if (commits !== null) console.line(saidOf(commits));
-  const service = settings.server && new UpdateService(settings.server.url, settings.server.token);
+  const commits = settings.commits === null ? null : await readCommits(settings.commits, process.cwd());
+  if (commits !== null) console.printLine(formatCommitSummary(commits));
+  const service = settings.server && new PublishingClient(settings.server.url, settings.server.token);
   if (service === null) warn('Without --server and a token the history of releases was not read.');
-  const history = service === null ? [] : await service.history(project, channel);
-  olderThanNewest(history, version, platform).forEach(warn);
+  const history = service === null ? [] : await service.fetchHistory(project, channel);
+  listNewerReleaseWarnings(history, version, platform).forEach(warn);
 
   const kept =
     settings.output === null
       ? null
-      : archivePath(settings.output, `${project}-${version}-${channel}-${platform}.tar.gz`);
-  const { files, excluded, junk } = await publishFiles(settings.publishDir, {
+      : resolveArchivePath(settings.output, `${project}-${version}-${channel}-${platform}.tar.gz`);
+  const { files, excluded, junk } = await listPublishFiles(settings.publishDir, {
     platform,
     exclude: settings.exclude,
     own: [settings.configFile, ...(kept === null ? [] : [kept])],
   });
   const all = [...files.map(({ path }) => path), ...excluded];
-  unmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
-  if (junk.length > 0) console.line(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
+  findUnmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
+  if (junk.length > 0) console.printLine(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
   const preserved = createGlobMatcher(settings.preserve);
-  const suspicious = await credentialWarnings(files, preserved);
+  const suspicious = await findCredentialWarnings(files, preserved);
   suspicious.forEach(warn);
   if (settings.strict && suspicious.length > 0) {
     const count = suspicious.length === 1 ? 'a warning' : `${suspicious.length} warnings`;
-    throw new PackagerFailure(EXIT.refused, `--strict: ${count} of credentials; nothing was packed.`);
+    throw new PackagerFailure(EXIT_CODES.refused, `--strict: ${count} of credentials; nothing was packed.`);
   }
-  unmatchedPatterns(
+  findUnmatchedPatterns(
     'preservePatterns',
     settings.preserve,
     files.map(({ path }) => path),
   ).forEach(warn);
-  const entry = entryOf(settings, assembly, files);
+  const entry = resolveEntry(settings, assembly, files);
 
-  return withFolder(kept, async (path) => {
-    const archive = await pack(files, path, {
+  return withArchivePath(kept, async (path) => {
+    const archive = await packArchive(files, path, {
       mtime,
       platform,
       entry,
-      onProgress: (done, total) => console.progress('Packing  ', done, total),
+      onProgress: (done, total) => console.drawProgress('Packing  ', done, total),
     });
-    console.line(
-      `${archive.files} ${archive.files === 1 ? 'file' : 'files'}, ${sizeText(archive.unpackedBytes)}, packed to ${sizeText(archive.size)}, SHA-256 ${archive.sha256}`,
+    console.printLine(
+      `${archive.files} ${archive.files === 1 ? 'file' : 'files'}, ${formatSize(archive.unpackedBytes)}, packed to ${formatSize(archive.size)}, SHA-256 ${archive.sha256}`,
     );
-    otherPackage(history, version, platform, archive.sha256).forEach(warn);
+    listReplacementWarnings(history, version, platform, archive.sha256).forEach(warn);
     const release: ReleaseToPublish = {
       product: project,
       version,
@@ -108,9 +108,9 @@ export async function runPackager(
       notes: settings.notes,
       meta: { preserve_patterns: settings.preserve, entry, runtime: assembly.runtime },
     };
-    const published = await publish(settings, service, release, archive, console, warn);
+    const published = await publishArchive(settings, service, release, archive, console, warn);
     if (published !== null && commits !== null)
-      await service?.tellCommits(release, commits).catch((error: unknown) => {
+      await service?.reportCommits(release, commits).catch((error: unknown) => {
         if (!(error instanceof PackagerFailure)) throw error;
         warn(error.message);
       });
@@ -131,81 +131,81 @@ export async function runPackager(
   });
 }
 
-async function publish(
+async function publishArchive(
   { dryRun }: PackagerSettings,
-  service: UpdateService | null,
+  service: PublishingClient | null,
   release: ReleaseToPublish,
   archive: ArchiveFile,
-  console: Console,
+  console: PackagerConsole,
   warn: (text: string) => void,
 ): Promise<Record<string, unknown> | null> {
   const { product, version, channel, platform } = release;
   const named = `${product} ${version} (${channel}, ${platform})`;
   if (dryRun || service === null) {
-    console.line(`DRY RUN: ${named} was not published`);
+    console.printLine(`DRY RUN: ${named} was not published`);
     return null;
   }
-  const answer = await service.publish(release, archive, (done, total) => console.progress('Uploading', done, total));
+  const answer = await service.publish(release, archive, (done, total) => console.drawProgress('Uploading', done, total));
   const word = answer['unchanged'] === true ? 'UNCHANGED' : answer['replaced'] === true ? 'REPLACED' : 'PUBLISHED';
-  console.line(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
+  console.printLine(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
   // Older servers send only ids.
   const closed = answer['closed_refs'] ?? answer['closed_items'];
-  if (Array.isArray(closed) && closed.length > 0) console.line(`Closed: ${closed.map(String).join(', ')}`);
+  if (Array.isArray(closed) && closed.length > 0) console.printLine(`Closed: ${closed.map(String).join(', ')}`);
   const said = answer['warnings'];
   if (Array.isArray(said)) said.map(String).forEach(warn);
   return answer;
 }
 
-function saidOf({ range, commits, truncated }: GitCommits): string {
+function formatCommitSummary({ range, commits, truncated }: GitCommits): string {
   const many = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
   return truncated ? `The newest ${many} of ${range}` : `${many} of ${range}`;
 }
 
 async function checkDirectory(dir: string): Promise<void> {
   const found = await stat(dir).catch(() => null);
-  if (found === null) throw new PackagerFailure(EXIT.error, `--publish-dir ${dir} does not exist.`);
-  if (!found.isDirectory()) throw new PackagerFailure(EXIT.error, `--publish-dir ${dir} is no directory.`);
+  if (found === null) throw new PackagerFailure(EXIT_CODES.error, `--publish-dir ${dir} does not exist.`);
+  if (!found.isDirectory()) throw new PackagerFailure(EXIT_CODES.error, `--publish-dir ${dir} is no directory.`);
 }
 
 /** One time for all entries, so that equal files produce equal packages. */
-function mtimeOf(epoch: string | undefined): Date {
+function parseMtime(epoch: string | undefined): Date {
   if (epoch === undefined || epoch === '') return new Date(DEFAULT_MTIME_S * 1000);
   if (!/^\d{1,10}$/.test(epoch))
-    throw new PackagerFailure(EXIT.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
+    throw new PackagerFailure(EXIT_CODES.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
   return new Date(Number(epoch) * 1000);
 }
 
-function versionOf(
+function resolveVersion(
   { version, ignoreVersionMismatch }: PackagerSettings,
   { version: built, source }: MainAssembly,
   warn: (text: string) => void,
 ): string {
   if (version === null) {
-    if (built === null) throw new PackagerFailure(EXIT.usage, '--version is missing, and the build states none.');
+    if (built === null) throw new PackagerFailure(EXIT_CODES.usage, '--version is missing, and the build states none.');
     return built;
   }
   if (built === null) warn(`The build states no version, so ${version} was compared with nothing.`);
-  else if (!sameVersion(built, version)) {
+  else if (!isSameVersion(built, version)) {
     const differs = `--version ${version} differs from ${built}, the version of ${source}`;
     if (!ignoreVersionMismatch)
-      throw new PackagerFailure(EXIT.versionMismatch, `${differs}; --ignore-version-mismatch allows it.`);
+      throw new PackagerFailure(EXIT_CODES.versionMismatch, `${differs}; --ignore-version-mismatch allows it.`);
     warn(`${differs}.`);
   }
   return version;
 }
 
-function derivedPlatform(dir: string, warn: (text: string) => void): Platform {
-  const named = platformOfPath(dir, (text) => isPlatform(text) && text !== 'any');
+function detectPlatform(dir: string, warn: (text: string) => void): Platform {
+  const named = findPlatformInPath(dir, (text) => isPlatform(text) && text !== 'any');
   if (isPlatform(named)) return named;
   warn('No --platform, and the publish path names none: the package is published for any platform.');
   return 'any';
 }
 
-const offered = (history: readonly ListedRelease[]): ListedRelease[] =>
+const listOffered = (history: readonly ListedRelease[]): ListedRelease[] =>
   history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
 
-function olderThanNewest(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
-  const seen = offered(history).filter((release) => release.platform === platform || release.platform === 'any');
+function listNewerReleaseWarnings(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
+  const seen = listOffered(history).filter((release) => release.platform === platform || release.platform === 'any');
   const [newest] = seen.toSorted((a, b) => compareVersions(b.version, a.version));
   if (newest === undefined || compareVersions(newest.version, version) <= 0) return [];
   return [
@@ -214,39 +214,39 @@ function olderThanNewest(history: readonly ListedRelease[], version: string, pla
 }
 
 /** Equal bytes replace nothing: the service answers `unchanged`. */
-function otherPackage(
+function listReplacementWarnings(
   history: readonly ListedRelease[],
   version: string,
   platform: Platform,
   sha256: string,
 ): string[] {
-  const same = offered(history).find(
-    (release) => sameVersion(release.version, version) && release.platform === platform,
+  const same = listOffered(history).find(
+    (release) => isSameVersion(release.version, version) && release.platform === platform,
   );
   if (same === undefined || same.package_sha256 === sha256) return [];
   return [`${same.version} for ${platform} is published already; another package replaces it.`];
 }
 
-function entryOf(
+function resolveEntry(
   { entry, configFile }: PackagerSettings,
   assembly: MainAssembly,
   files: readonly PublishFile[],
 ): string | null {
   const packed = (path: string): boolean => files.some((file) => file.path === path);
   if (entry !== null && !packed(entry))
-    throw new PackagerFailure(EXIT.error, `${configFile}: entry ${entry} is not in the package.`);
+    throw new PackagerFailure(EXIT_CODES.error, `${configFile}: entry ${entry} is not in the package.`);
   const derived = assembly.entry !== null && packed(assembly.entry) ? assembly.entry : null;
   return entry ?? derived;
 }
 
-const archivePath = (output: string, name: string): string =>
+const resolveArchivePath = (output: string, name: string): string =>
   /\.(tar\.gz|tgz)$/.test(output) ? output : join(output, name);
 
-async function withFolder<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
+async function withArchivePath<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
   if (kept !== null) return work(kept);
   const place = join(tmpdir(), 'packager-');
   const folder = await mkdtemp(place).catch((error: unknown) => {
-    throw unwritable(error, place);
+    throw toUnwritableFailure(error, place);
   });
   try {
     return await work(join(folder, 'package.tar.gz'));

@@ -3,37 +3,37 @@
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { isVersion } from '../../lib/versions.js';
-import { versionStrings } from './version-resource.js';
+import { listVersions } from './version-resource.js';
 
-const RESOURCES = 2;
+const RESOURCE_DIRECTORY_INDEX = 2;
 const RT_VERSION = 16;
-const SUBDIRECTORY = 0x80000000;
+const SUBDIRECTORY_FLAG = 0x80000000;
 const MAX_RESOURCE_BYTES = 256 * 1024;
 
-interface Section {
+interface PeSection {
   address: number;
   size: number;
   offset: number;
 }
 
 /** A file that begins like a Windows program but has unreadable tables. */
-class NotReadable extends Error {}
+class UnreadablePeFile extends Error {}
 
 /**
  * Returns the product version, which may have a suffix such as `-beta.1`, else the file version.
  * Text after `+` is build metadata and is ignored.
  */
-export async function peVersion(file: string): Promise<string | null> {
+export async function readPeVersion(file: string): Promise<string | null> {
   const handle = await open(file);
   try {
-    const resource = await versionResource(handle);
+    const resource = await readVersionResource(handle);
     return resource === null
       ? null
-      : (versionStrings(resource)
-          .map(plainVersion)
+      : (listVersions(resource)
+          .map(toPlainVersion)
           .find((version) => version !== null) ?? null);
   } catch (error) {
-    if (error instanceof NotReadable || error instanceof RangeError) return null;
+    if (error instanceof UnreadablePeFile || error instanceof RangeError) return null;
     throw error;
   } finally {
     await handle.close();
@@ -41,7 +41,7 @@ export async function peVersion(file: string): Promise<string | null> {
 }
 
 /** Normalizes `1.2.3-beta+5f3a` → `1.2.3-beta`, `v1.2.3` → `1.2.3`. */
-export function plainVersion(text: string | undefined): string | null {
+export function toPlainVersion(text: string | undefined): string | null {
   const version = (text ?? '')
     .trim()
     .replace(/\+.*$/s, '')
@@ -49,43 +49,43 @@ export function plainVersion(text: string | undefined): string | null {
   return isVersion(version) && version !== '0.0.0.0' ? version : null;
 }
 
-async function versionResource(file: FileHandle): Promise<Buffer | null> {
-  const start = await bytesAt(file, 0, 64);
+async function readVersionResource(file: FileHandle): Promise<Buffer | null> {
+  const start = await readBytes(file, 0, 64);
   if (start.toString('latin1', 0, 2) !== 'MZ') return null;
   const head = start.readUInt32LE(60);
-  const coff = await bytesAt(file, head, 24);
+  const coff = await readBytes(file, head, 24);
   if (coff.toString('latin1', 0, 4) !== 'PE\0\0') return null;
-  const optional = await bytesAt(file, head + 24, coff.readUInt16LE(20));
+  const optional = await readBytes(file, head + 24, coff.readUInt16LE(20));
   // In 64-bit programs the directory table has a larger offset.
   const directories = optional.readUInt16LE(0) === 0x20b ? 112 : 96;
-  const resources = optional.readUInt32LE(directories + RESOURCES * 8);
+  const resources = optional.readUInt32LE(directories + RESOURCE_DIRECTORY_INDEX * 8);
   if (resources === 0) return null;
-  const sections = await sectionsAt(file, head + 24 + optional.length, coff.readUInt16LE(6));
-  const at = (address: number, size: number): Promise<Buffer> => bytesAt(file, offsetOf(sections, address), size);
+  const sections = await readSections(file, head + 24 + optional.length, coff.readUInt16LE(6));
+  const at = (address: number, size: number): Promise<Buffer> => readBytes(file, toFileOffset(sections, address), size);
 
-  const kinds = await entries(at, resources, 0);
-  const names = await follow(
+  const kinds = await readEntries(at, resources, 0);
+  const names = await readSubdirectory(
     at,
     resources,
     kinds.find(({ id }) => id === RT_VERSION),
   );
-  const languages = await follow(at, resources, names[0]);
+  const languages = await readSubdirectory(at, resources, names[0]);
   const [leaf] = languages;
   if (leaf === undefined) return null;
   const data = await at(resources + leaf.target, 8);
   const size = data.readUInt32LE(4);
-  if (size > MAX_RESOURCE_BYTES) throw new NotReadable();
+  if (size > MAX_RESOURCE_BYTES) throw new UnreadablePeFile();
   return at(data.readUInt32LE(0), size);
 }
 
-interface Entry {
+interface ResourceEntry {
   id: number;
   target: number;
 }
 
-type Reader = (address: number, size: number) => Promise<Buffer>;
+type ReadAddress = (address: number, size: number) => Promise<Buffer>;
 
-async function entries(at: Reader, resources: number, offset: number): Promise<Entry[]> {
+async function readEntries(at: ReadAddress, resources: number, offset: number): Promise<ResourceEntry[]> {
   const head = await at(resources + offset, 16);
   const count = head.readUInt16LE(12) + head.readUInt16LE(14);
   const table = await at(resources + offset + 16, count * 8);
@@ -95,14 +95,14 @@ async function entries(at: Reader, resources: number, offset: number): Promise<E
   }));
 }
 
-async function follow(at: Reader, resources: number, entry: Entry | undefined): Promise<Entry[]> {
+async function readSubdirectory(at: ReadAddress, resources: number, entry: ResourceEntry | undefined): Promise<ResourceEntry[]> {
   if (entry === undefined) return [];
-  if (entry.target < SUBDIRECTORY) throw new NotReadable();
-  return entries(at, resources, entry.target - SUBDIRECTORY);
+  if (entry.target < SUBDIRECTORY_FLAG) throw new UnreadablePeFile();
+  return readEntries(at, resources, entry.target - SUBDIRECTORY_FLAG);
 }
 
-async function sectionsAt(file: FileHandle, offset: number, count: number): Promise<Section[]> {
-  const table = await bytesAt(file, offset, count * 40);
+async function readSections(file: FileHandle, offset: number, count: number): Promise<PeSection[]> {
+  const table = await readBytes(file, offset, count * 40);
   return Array.from({ length: count }, (_, i) => ({
     address: table.readUInt32LE(i * 40 + 12),
     size: table.readUInt32LE(i * 40 + 16),
@@ -110,14 +110,14 @@ async function sectionsAt(file: FileHandle, offset: number, count: number): Prom
   }));
 }
 
-function offsetOf(sections: readonly Section[], address: number): number {
+function toFileOffset(sections: readonly PeSection[], address: number): number {
   const section = sections.find((section) => address >= section.address && address < section.address + section.size);
-  if (section === undefined) throw new NotReadable();
+  if (section === undefined) throw new UnreadablePeFile();
   return section.offset + address - section.address;
 }
 
-async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
-  if (bytesRead < length) throw new NotReadable();
+  if (bytesRead < length) throw new UnreadablePeFile();
   return buffer;
 }

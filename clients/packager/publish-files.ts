@@ -6,8 +6,8 @@ import { createGlobMatcher } from '../../lib/formats/globs.js';
 import { findPathFault } from '../../lib/formats/path-policy.js';
 import { PathSet } from '../../lib/formats/path-set.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import { printable } from '../../lib/text/printable.js';
-import { EXIT, PackagerFailure } from './failure.js';
+import { toPrintable } from '../../lib/text/printable.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
 
 export interface PublishFile {
   path: string;
@@ -36,13 +36,13 @@ const isJunk = createGlobMatcher(
  * Lists every file below `root` that is not excluded.
  * @throws PackagerFailure for an invalid path, a link or a device; nothing is packed
  */
-export async function publishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
+export async function listPublishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
   const isExcluded = createGlobMatcher(rules.exclude);
   const excluded: string[] = [];
   const junk: string[] = [];
   const found: PublishFile[] = [];
   const paths = new PathSet();
-  for await (const path of walk(root, '')) {
+  for await (const path of walkFiles(root, '')) {
     const file = join(root, ...path.split('/'));
     if (rules.own.includes(file)) continue;
     const list = isExcluded(path) ? excluded : isJunk(path) ? junk : null;
@@ -51,18 +51,18 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<F
       continue;
     }
     const why = findPathFault(path, rules.platform) ?? paths.add(path, 'file');
-    if (why !== null) throw refused(path, why);
+    if (why !== null) throw createInvalidFileFailure(path, why);
     const stat = await lstat(file);
     if (stat.isSymbolicLink())
-      throw refused(path, 'is a symbolic link: put the file itself there, or exclude it by excludePatterns');
-    if (!stat.isFile()) throw refused(path, 'is neither a file nor a directory');
+      throw createInvalidFileFailure(path, 'is a symbolic link: put the file itself there, or exclude it by excludePatterns');
+    if (!stat.isFile()) throw createInvalidFileFailure(path, 'is neither a file nor a directory');
     found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
   }
-  if (found.length === 0) throw new PackagerFailure(EXIT.refused, `${root} holds no file that is not excluded.`);
+  if (found.length === 0) throw new PackagerFailure(EXIT_CODES.refused, `${root} holds no file that is not excluded.`);
   return { files: found.toSorted((a, b) => compareCodePoints(a.path, b.path)), excluded, junk };
 }
 
-export function unmatchedPatterns(name: string, patterns: readonly string[], paths: readonly string[]): string[] {
+export function findUnmatchedPatterns(name: string, patterns: readonly string[], paths: readonly string[]): string[] {
   const anyMatches = (glob: string, among: readonly string[]): boolean => among.some(createGlobMatcher([glob]));
   return patterns
     .filter((glob) => !anyMatches(glob, paths))
@@ -80,25 +80,25 @@ export function unmatchedPatterns(name: string, patterns: readonly string[], pat
 }
 
 /** Yields every path that is not a directory, including links to directories. */
-async function* walk(root: string, folder: string): AsyncGenerator<string> {
+async function* walkFiles(root: string, folder: string): AsyncGenerator<string> {
   const at = join(root, ...folder.split('/'));
   const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' }).catch(
     (error: NodeJS.ErrnoException) => {
-      throw new PackagerFailure(EXIT.error, `${at} cannot be read (${error.code ?? error.message}).`);
+      throw new PackagerFailure(EXIT_CODES.error, `${at} cannot be read (${error.code ?? error.message}).`);
     },
   );
   for (const entry of entries) {
-    if (!isUtf8(entry.name)) throw refused(`${folder}/${entry.name.toString()}`, 'has a name that is not UTF-8');
+    if (!isUtf8(entry.name)) throw createInvalidFileFailure(`${folder}/${entry.name.toString()}`, 'has a name that is not UTF-8');
     const path = folder === '' ? entry.name.toString() : `${folder}/${entry.name.toString()}`;
-    if (entry.isDirectory()) yield* walk(root, path);
+    if (entry.isDirectory()) yield* walkFiles(root, path);
     else yield path;
   }
 }
 
-const refused = (path: string, why: string): PackagerFailure =>
-  new PackagerFailure(EXIT.refused, `${printable(path, 300)} ${why}.`);
+const createInvalidFileFailure = (path: string, why: string): PackagerFailure =>
+  new PackagerFailure(EXIT_CODES.refused, `${toPrintable(path, 300)} ${why}.`);
 
-export async function beginningOf(file: string, count: number): Promise<Buffer> {
+export async function readFileStart(file: string, count: number): Promise<Buffer> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, 0);
@@ -108,5 +108,5 @@ export async function beginningOf(file: string, count: number): Promise<Buffer> 
   }
 }
 
-export const platformOfPath = (path: string, known: (text: string) => boolean): string | null =>
+export const findPlatformInPath = (path: string, known: (text: string) => boolean): string | null =>
   path.split(sep).findLast(known) ?? null;

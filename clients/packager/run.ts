@@ -1,16 +1,16 @@
-import { printable } from '../../lib/text/printable.js';
-import { Console, type ConsoleStream } from './console.js';
-import { EXIT, PackagerFailure } from './failure.js';
-import { readSettings, USAGE } from './options.js';
+import { toPrintable } from '../../lib/text/printable.js';
+import { PackagerConsole, type ConsoleStream } from './console.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { readSettings, USAGE_TEXT } from './options.js';
 import { runPackager } from './packaging.js';
 
-const NAMES = {
-  [EXIT.done]: 'done',
-  [EXIT.error]: 'error',
-  [EXIT.latest]: 'latest_unreadable',
-  [EXIT.versionMismatch]: 'version_mismatch',
-  [EXIT.refused]: 'refused',
-  [EXIT.usage]: 'usage',
+const EXIT_NAMES = {
+  [EXIT_CODES.done]: 'done',
+  [EXIT_CODES.error]: 'error',
+  [EXIT_CODES.latest]: 'latest_unreadable',
+  [EXIT_CODES.versionMismatch]: 'version_mismatch',
+  [EXIT_CODES.refused]: 'refused',
+  [EXIT_CODES.usage]: 'usage',
 } as const;
 
 /**
@@ -18,31 +18,31 @@ const NAMES = {
  * @param terminal output streams
  * @returns the exit code
  */
-export async function run(
+export async function runCommand(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   terminal: { stdout: ConsoleStream; stderr: ConsoleStream },
 ): Promise<number> {
-  const output = new Console(argv.includes('--json'), terminal.stdout, terminal.stderr);
+  const output = new PackagerConsole(argv.includes('--json'), terminal.stdout, terminal.stderr);
   try {
     const settings = await readSettings(argv, env);
     if (settings === null) {
-      terminal.stdout.write(USAGE);
-      return EXIT.done;
+      terminal.stdout.write(USAGE_TEXT);
+      return EXIT_CODES.done;
     }
     const outcome = await runPackager(settings, output, env['SOURCE_DATE_EPOCH']);
-    output.result({ status: 'success', dry_run: settings.dryRun, ...outcome });
-    return EXIT.done;
+    output.printResult({ status: 'success', dry_run: settings.dryRun, ...outcome });
+    return EXIT_CODES.done;
   } catch (error) {
-    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT.error, unexpected(error));
-    output.error(failure.message);
-    output.result({
+    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT_CODES.error, formatUnexpectedError(error));
+    output.printError(failure.message);
+    output.printResult({
       status: 'error',
-      error: { code: NAMES[failure.exit], message: printable(failure.message, 2_000) },
+      error: { code: EXIT_NAMES[failure.exit], message: toPrintable(failure.message, 2_000) },
     });
     return failure.exit;
   }
 }
 
 /** For example an unreadable file or a full disk; the system's message names it. */
-const unexpected = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));
+const formatUnexpectedError = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));

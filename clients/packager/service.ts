@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { Runtime } from '../../lib/formats/manifest.js';
-import { printable } from '../../lib/text/printable.js';
+import type { PackageRuntime } from '../../lib/formats/manifest.js';
+import { toPrintable } from '../../lib/text/printable.js';
 import type { ArchiveFile } from './archive-file.js';
 import type { GitCommits } from './commits.js';
-import { EXIT, PackagerFailure, type ExitCode } from './failure.js';
-import { send, type HttpAnswer } from './http.js';
+import { EXIT_CODES, PackagerFailure, type ExitCode } from './failure.js';
+import { sendHttpRequest, type ReceivedHttpResponse } from './http.js';
 
 export interface ListedRelease {
   version: string;
@@ -26,16 +26,16 @@ export interface ReleaseToPublish {
   mandatory: boolean;
   rollout_percent: number | null;
   notes: string | null;
-  meta: { preserve_patterns: string[]; entry: string | null; runtime: Runtime | null };
+  meta: { preserve_patterns: string[]; entry: string | null; runtime: PackageRuntime | null };
 }
 
 const READ_BYTES = 256 * 1024;
-const ANSWER_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 /** The service reads and hashes a large package before it responds. */
-const PUBLISH_ANSWER_MS = 15 * 60_000;
+const PUBLISH_TIMEOUT_MS = 15 * 60_000;
 const MAX_HEADER_CHARACTERS = 4_096;
 
-export class UpdateService {
+export class PublishingClient {
   constructor(
     private readonly base: URL,
     private readonly token: string,
@@ -45,17 +45,17 @@ export class UpdateService {
    * Reads the history of a channel.
    * @throws PackagerFailure exit 2: a release must not be published without a readable history
    */
-  async history(product: string, channel: string): Promise<ListedRelease[]> {
-    const answer = await this.#ask(EXIT.latest, this.#url('latest.json', { product, channel }), {
+  async fetchHistory(product: string, channel: string): Promise<ListedRelease[]> {
+    const answer = await this.#request(EXIT_CODES.latest, this.#buildUrl('latest.json', { product, channel }), {
       method: 'GET',
       headers: { accept: 'application/json' },
-      answerMs: ANSWER_MS,
+      answerMs: RESPONSE_TIMEOUT_MS,
     });
     if (answer.status !== 200)
-      throw new PackagerFailure(EXIT.latest, `latest.json cannot be read: ${refusalOf(answer)}`);
-    const releases = record(answer.text)?.['releases'];
-    if (!Array.isArray(releases) || !releases.every(isKnownRelease))
-      throw new PackagerFailure(EXIT.latest, 'latest.json cannot be read: the answer is no history of releases.');
+      throw new PackagerFailure(EXIT_CODES.latest, `latest.json cannot be read: ${formatRejection(answer)}`);
+    const releases = parseRecord(answer.text)?.['releases'];
+    if (!Array.isArray(releases) || !releases.every(isListedRelease))
+      throw new PackagerFailure(EXIT_CODES.latest, 'latest.json cannot be read: the answer is no history of releases.');
     return releases;
   }
 
@@ -70,7 +70,7 @@ export class UpdateService {
     onProgress: (done: number, total: number) => void,
   ): Promise<Record<string, unknown>> {
     const { product, version, channel, platform, build, min_version, mandatory, rollout_percent } = release;
-    const url = this.#url('publish', {
+    const url = this.#buildUrl('publish', {
       product,
       version,
       channel,
@@ -90,43 +90,43 @@ export class UpdateService {
         onProgress(done, archive.size);
       }
     }
-    const { headers, body } = bodyOf(release, archive, content());
-    const answer = await this.#ask(EXIT.error, url, {
+    const { headers, body } = buildBody(release, archive, content());
+    const answer = await this.#request(EXIT_CODES.error, url, {
       method: 'POST',
       headers: { accept: 'application/json', 'x-package-sha256': archive.sha256, ...headers },
       body,
-      answerMs: PUBLISH_ANSWER_MS,
+      answerMs: PUBLISH_TIMEOUT_MS,
     });
-    const said = record(answer.text);
+    const said = parseRecord(answer.text);
     if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
-    const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT.refused : EXIT.error;
-    throw new PackagerFailure(exit, `Not published: ${refusalOf(answer)}`);
+    const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT_CODES.refused : EXIT_CODES.error;
+    throw new PackagerFailure(exit, `Not published: ${formatRejection(answer)}`);
   }
 
   /**
    * Reports the commits of a published version.
    * @throws PackagerFailure when they were not stored
    */
-  async tellCommits({ product, version, channel }: ReleaseToPublish, commits: GitCommits): Promise<void> {
-    const answer = await this.#ask(EXIT.error, this.#url('commits', {}), {
+  async reportCommits({ product, version, channel }: ReleaseToPublish, commits: GitCommits): Promise<void> {
+    const answer = await this.#request(EXIT_CODES.error, this.#buildUrl('commits', {}), {
       method: 'POST',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: Readable.from([Buffer.from(JSON.stringify({ product, version, channel, ...commits }))]),
-      answerMs: ANSWER_MS,
+      answerMs: RESPONSE_TIMEOUT_MS,
     });
     if (answer.status !== 200)
-      throw new PackagerFailure(EXIT.error, `The commits were not taken: ${refusalOf(answer)}`);
+      throw new PackagerFailure(EXIT_CODES.error, `The commits were not taken: ${formatRejection(answer)}`);
   }
 
-  #url(path: string, query: Readonly<Record<string, string | null>>): URL {
+  #buildUrl(path: string, query: Readonly<Record<string, string | null>>): URL {
     const url = new URL(`api/updateservice/v1/${path}`, this.base);
     for (const [key, value] of Object.entries(query)) if (value !== null) url.searchParams.set(key, value);
     return url;
   }
 
-  async #ask(exit: ExitCode, url: URL, request: Parameters<typeof send>[1]): Promise<HttpAnswer> {
+  async #request(exit: ExitCode, url: URL, request: Parameters<typeof sendHttpRequest>[1]): Promise<ReceivedHttpResponse> {
     try {
-      return await send(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${this.token}` } });
+      return await sendHttpRequest(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${this.token}` } });
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       throw new PackagerFailure(exit, `${url.origin} could not be asked (${code ?? message}).`);
@@ -135,7 +135,7 @@ export class UpdateService {
 }
 
 /** Sends only the package when notes and patterns fit into headers, else a multipart body. */
-function bodyOf(
+function buildBody(
   { notes, meta }: ReleaseToPublish,
   archive: ArchiveFile,
   content: AsyncIterable<Uint8Array>,
@@ -173,19 +173,19 @@ function bodyOf(
   };
 }
 
-function refusalOf({ status, location, text }: HttpAnswer): string {
-  if (location !== null) return `${status}, a redirect to ${printable(location, 200)}; give that address as --server.`;
-  const error = record(text)?.['error'];
+function formatRejection({ status, location, text }: ReceivedHttpResponse): string {
+  if (location !== null) return `${status}, a redirect to ${toPrintable(location, 200)}; give that address as --server.`;
+  const error = parseRecord(text)?.['error'];
   if (!isRecord(error)) return `${status}, and not by this service: is --server its address?`;
   const fields = isRecord(error['fields']) ? Object.entries(error['fields']) : [];
   const details = fields.map(([name, why]) => `${name}: ${String(why)}`).join('; ');
-  return printable(
+  return toPrintable(
     `${status} ${String(error['code'])}: ${String(error['message'])}${details && ` (${details})`}`,
     1_000,
   );
 }
 
-function record(text: string): Record<string, unknown> | null {
+function parseRecord(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : null;
@@ -197,5 +197,5 @@ function record(text: string): Record<string, unknown> | null {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isKnownRelease = (value: unknown): value is ListedRelease =>
+const isListedRelease = (value: unknown): value is ListedRelease =>
   isRecord(value) && typeof value['version'] === 'string' && typeof value['platform'] === 'string';

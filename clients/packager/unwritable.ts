@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { EXIT, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './failure.js';
 
-const WHY: Readonly<Record<string, string>> = {
+const REASONS_BY_CODE: Readonly<Record<string, string>> = {
   EROFS: 'its file system is read-only',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
@@ -17,11 +17,11 @@ const WHY: Readonly<Record<string, string>> = {
  * @param path of the archive
  * @returns other errors unchanged
  */
-export function unwritable(error: unknown, path: string): unknown {
-  const why = WHY[(error as NodeJS.ErrnoException).code ?? ''];
+export function toUnwritableFailure(error: unknown, path: string): unknown {
+  const why = REASONS_BY_CODE[(error as NodeJS.ErrnoException).code ?? ''];
   if (why === undefined) return error;
   return new PackagerFailure(
-    EXIT.error,
+    EXIT_CODES.error,
     `The archive cannot be written to ${dirname(path)}: ${why}. --output names another folder; without it TMPDIR does.`,
   );
 }

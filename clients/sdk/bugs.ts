@@ -1,7 +1,7 @@
 /** Reports bugs and feature requests from an application (contract 20, endpoints). */
-import type { Context } from './context.js';
-import { randomId } from './runtime.js';
-import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
+import type { ClientContext } from './context.js';
+import { createRandomId } from './runtime.js';
+import { evaluateResponse, toFailureFields, type ServiceProblem } from './verdict.js';
 
 /** Fields of contract 20; `project` is set by the client. */
 export interface BugReport {
@@ -38,12 +38,12 @@ export interface BugReported {
   error?: ServiceProblem;
 }
 
-export async function reportBug(context: Context, report: BugReport, signal?: AbortSignal): Promise<BugReported> {
+export async function reportBug(context: ClientContext, report: BugReport, signal?: AbortSignal): Promise<BugReported> {
   const { project, token } = context;
-  const clientRef = report.client_ref ?? randomId();
+  const clientRef = report.client_ref ?? createRandomId();
   const body = { ...report, project, client_ref: clientRef };
-  const verdict = judge(await context.ask('POST', '/api/bugtracker/v1/report', { token, body, signal }));
-  if (verdict.kind !== 'answer') return { reported: false, clientRef, ...outcomeOf(verdict) };
+  const verdict = evaluateResponse(await context.ask('POST', '/api/bugtracker/v1/report', { token, body, signal }));
+  if (verdict.kind !== 'answer') return { reported: false, clientRef, ...toFailureFields(verdict) };
   const { id, ref, created, deduplicated } = verdict.body as Partial<BugReported>;
   return { reported: true, clientRef, isTransient: false, unauthorized: false, id, ref, created, deduplicated };
 }

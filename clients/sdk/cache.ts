@@ -4,9 +4,9 @@
  * serialized writes let processes share a folder. The newest license answer is stored flat for
  * clients that predate `others`.
  */
-import { keyChainOf, type KeyChain } from './key-chain.js';
+import { parseKeyChain, type KeyChain } from './key-chain.js';
 import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
-import type { Store } from './store.js';
+import type { TextStore } from './store.js';
 
 export interface CachedLicense {
   license_status: LicenseStatus;
@@ -43,33 +43,33 @@ export interface CacheState {
 }
 
 /** Times of an answer by this machine's clock, in milliseconds since 1970. */
-interface Asked {
+interface AnswerTimes {
   askedAt: number;
   highestSeen: number;
 }
 
-const NAME = 'aos-cache.json';
-const LONGEST = 4 * 1024 * 1024;
+const CACHE_FILE = 'aos-cache.json';
+const MAX_CACHE_LENGTH = 4 * 1024 * 1024;
 /** Maximum cached license answers. */
 const MAX_LICENSES = 8;
-const MISS: CacheState = { licenses: [], update: null, keyChain: null, highestSeen: 0 };
+const EMPTY_CACHE: CacheState = { licenses: [], update: null, keyChain: null, highestSeen: 0 };
 
-export class Cache {
+export class AnswerCache {
   constructor(
-    private readonly store: Store,
+    private readonly store: TextStore,
     private readonly product: string,
   ) {}
 
   read(): CacheState {
-    const it = this.#parsed();
-    if (it === null || it['product'] !== this.product) return MISS;
-    if (it['schema'] === 2) return { ...MISS, licenses: licensesOf([{ ...it, legacy: true }]) };
-    if (it['schema'] !== 3) return MISS;
+    const it = this.#readJson();
+    if (it === null || it['product'] !== this.product) return EMPTY_CACHE;
+    if (it['schema'] === 2) return { ...EMPTY_CACHE, licenses: parseLicenses([{ ...it, legacy: true }]) };
+    if (it['schema'] !== 3) return EMPTY_CACHE;
     const seen = Date.parse(String(it['highest_seen']));
     return {
-      licenses: licensesOf([it, ...(Array.isArray(it['others']) ? (it['others'] as unknown[]) : [])]),
-      update: isRecord(it['update']) ? updateOf(it['update']) : null,
-      keyChain: keyChainOf(it['key_chain']),
+      licenses: parseLicenses([it, ...(Array.isArray(it['others']) ? (it['others'] as unknown[]) : [])]),
+      update: isRecord(it['update']) ? parseUpdate(it['update']) : null,
+      keyChain: parseKeyChain(it['key_chain']),
       highestSeen: Number.isNaN(seen) ? 0 : seen,
     };
   }
@@ -79,11 +79,11 @@ export class Cache {
    * caching.
    */
   async write(change: (kept: CacheState) => Partial<CacheState> | null): Promise<void> {
-    await this.store.exclusively(NAME, () => this.#put(change(this.read())));
+    await this.store.withLock(CACHE_FILE, () => this.#writeState(change(this.read())));
   }
 
   /** @returns false when nothing was stored */
-  #put(change: Partial<CacheState> | null): boolean {
+  #writeState(change: Partial<CacheState> | null): boolean {
     if (change === null) return true;
     const { licenses, update, keyChain: key_chain, highestSeen } = { ...this.read(), ...change };
     const highest_seen = new Date(highestSeen).toISOString();
@@ -97,16 +97,16 @@ export class Cache {
       highest_seen,
       update,
     });
-    return text.length <= LONGEST && this.store.put(NAME, text);
+    return text.length <= MAX_CACHE_LENGTH && this.store.write(CACHE_FILE, text);
   }
 
   /** Records a time shown by this machine's clock. */
-  noteTime(at: number): Promise<void> {
+  recordTime(at: number): Promise<void> {
     return this.write(({ highestSeen }) => (at > highestSeen ? { highestSeen: at } : null));
   }
 
   /** Returns the answer for this key and machine; null without one. */
-  license(keySha256: string, machineId: string | null): CachedLicense | null {
+  getLicense(keySha256: string, machineId: string | null): CachedLicense | null {
     const wanted = (it: CachedLicense): boolean =>
       it.key_sha256 === keySha256 && (it.legacy || it.machine_id === machineId);
     return this.read().licenses.find(wanted) ?? null;
@@ -120,11 +120,11 @@ export class Cache {
    * @param askedAt when the request was sent, and `highestSeen` the time of storing, by this
    *   machine's clock
    */
-  async writeLicense(license: CachedLicense, { askedAt, highestSeen }: Asked): Promise<void> {
+  async writeLicense(license: CachedLicense, { askedAt, highestSeen }: AnswerTimes): Promise<void> {
     const { key_sha256, machine_id } = license;
     const isSame = (it: CachedLicense): boolean =>
       it.key_sha256 === key_sha256 && (it.legacy || it.machine_id === machine_id);
-    await this.store.exclusively(NAME, () => {
+    await this.store.withLock(CACHE_FILE, () => {
       const { licenses: before } = this.read();
       const same = before.filter(isSame);
       if (same.some((kept) => isNewer(kept, license, { askedAt, highestSeen }))) return;
@@ -133,14 +133,14 @@ export class Cache {
         const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
         licenses.splice(refused, 1);
       }
-      if (this.#put({ licenses, highestSeen }) || license.license_status === 'active') return;
-      if (same.some((it) => it.license_status === 'active')) this.store.remove(NAME);
+      if (this.#writeState({ licenses, highestSeen }) || license.license_status === 'active') return;
+      if (same.some((it) => it.license_status === 'active')) this.store.remove(CACHE_FILE);
     });
   }
 
-  #parsed(): Record<string, unknown> | null {
+  #readJson(): Record<string, unknown> | null {
     try {
-      const it: unknown = JSON.parse(this.store.read(NAME) ?? '');
+      const it: unknown = JSON.parse(this.store.read(CACHE_FILE) ?? '');
       return isRecord(it) ? it : null;
     } catch {
       return null;
@@ -155,7 +155,7 @@ export class Cache {
 function isNewer(
   kept: CachedLicense,
   { answered_at: answered }: CachedLicense,
-  { askedAt, highestSeen: now }: Asked,
+  { askedAt, highestSeen: now }: AnswerTimes,
 ): boolean {
   const keptAt = Date.parse(kept.checked_at);
   if (keptAt <= askedAt || keptAt > now || kept.answered_at === null || answered === null) return false;
@@ -163,16 +163,16 @@ function isNewer(
 }
 
 /** Keeps the first answer for each key and machine. */
-function licensesOf(list: readonly unknown[]): CachedLicense[] {
+function parseLicenses(list: readonly unknown[]): CachedLicense[] {
   const found = new Map<string, CachedLicense>();
-  for (const license of list.slice(0, MAX_LICENSES).map(licenseOf)) {
+  for (const license of list.slice(0, MAX_LICENSES).map(parseLicense)) {
     const name = license === null ? '' : JSON.stringify([license.key_sha256, license.machine_id]);
     if (license !== null && !found.has(name)) found.set(name, license);
   }
   return [...found.values()];
 }
 
-function licenseOf(it: unknown): CachedLicense | null {
+function parseLicense(it: unknown): CachedLicense | null {
   if (!isRecord(it)) return null;
   const { license_status, key_sha256, checked_at, cache_ttl_hours, expires_at, machine_id, answer } = it;
   const { answered_at } = it;
@@ -191,7 +191,7 @@ function licenseOf(it: unknown): CachedLicense | null {
   };
 }
 
-function updateOf(it: Record<string, unknown>): CachedUpdate | null {
+function parseUpdate(it: Record<string, unknown>): CachedUpdate | null {
   const { channel, platform, current_version, latest_version: latest, release } = it;
   if (typeof channel !== 'string' || typeof platform !== 'string' || typeof current_version !== 'string') return null;
   return {

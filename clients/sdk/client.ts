@@ -4,12 +4,12 @@
  */
 import type { Platform } from '../../lib/formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
-import type { Context } from './context.js';
-import { Queue } from './errors/queue.js';
-import { prepare, reportOf, type ErrorReportFields, type Prepared } from './errors/report.js';
+import type { ClientContext } from './context.js';
+import { ReportQueue } from './errors/queue.js';
+import { prepareReport, toReportFields, type ErrorReportFields, type PreparedReport } from './errors/report.js';
 import { ReportSender, type Reported } from './errors/sender.js';
 import {
-  heartbeat,
+  sendHeartbeat,
   startHeartbeat,
   type Beat,
   type Heartbeat,
@@ -28,17 +28,17 @@ import { checkForUpdate, type UpdateCheck } from './update.js';
 
 /** Client features available in every environment. */
 export class CommonClient {
-  readonly #context: Context;
+  readonly #context: ClientContext;
   readonly #sender: ReportSender;
   #user: { id: string | number } | null = null;
 
-  constructor(context: Context) {
+  constructor(context: ClientContext) {
     bindMethods(this);
     this.#context = context;
-    const queue = new Queue(context.host.queued);
+    const queue = new ReportQueue(context.host.queued);
     this.#sender = new ReportSender(context, queue);
     // Sends what an earlier run could not.
-    if (queue.names().length > 0) this.#sender.schedule();
+    if (queue.listNames().length > 0) this.#sender.scheduleFlush();
   }
 
   /** Returns the id of this machine in update checks and licenses. */
@@ -85,14 +85,14 @@ export class CommonClient {
    * rejects.
    */
   reportError(report: ErrorReportFields): Promise<Reported> {
-    return this.#sender.report(this.#prepared(report));
+    return this.#sender.report(this.#prepareReport(report));
   }
 
   /** Reports a thrown value. Never rejects. */
   captureException(error: unknown, fields?: Partial<ErrorReportFields>): Promise<Reported> {
     // As a listener it may receive other values: a text, a promise, a number.
     const given = typeof fields === 'object' ? fields : {};
-    return this.reportError({ ...reportOf(error, this.#context.host.show), ...given });
+    return this.reportError({ ...toReportFields(error, this.#context.host.show), ...given });
   }
 
   /**
@@ -102,8 +102,8 @@ export class CommonClient {
    */
   installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
     const { host } = this.#context;
-    return host.onUncaught((thrown) =>
-      this.#sender.keep(this.#prepared({ error_level: 'fatal', ...reportOf(thrown, host.show), ...fields })),
+    return host.watchUncaught((thrown) =>
+      this.#sender.storeReport(this.#prepareReport({ error_level: 'fatal', ...toReportFields(thrown, host.show), ...fields })),
     );
   }
 
@@ -114,7 +114,7 @@ export class CommonClient {
 
   /** Sends one heartbeat. Never rejects. */
   heartbeat(beat: Heartbeat): Promise<Beat> {
-    return heartbeat(this.#context, beat);
+    return sendHeartbeat(this.#context, beat);
   }
 
   /**
@@ -139,9 +139,9 @@ export class CommonClient {
     return provisionToken(this.#context, request, signal);
   }
 
-  #prepared(report: ErrorReportFields): Prepared {
+  #prepareReport(report: ErrorReportFields): PreparedReport {
     const user = this.#user === null ? {} : { user: this.#user };
-    return prepare(this.#context.project, { ...user, ...report }, this.#context.now());
+    return prepareReport(this.#context.project, { ...user, ...report }, this.#context.now());
   }
 }
 

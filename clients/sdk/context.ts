@@ -1,25 +1,25 @@
 /** State shared by all parts of a client. */
-import { Cache } from './cache.js';
-import type { Host, MachineIdentity } from './host.js';
-import { below, type ClientSettings } from './options.js';
+import { AnswerCache } from './cache.js';
+import type { ClientHost, MachineIdentity } from './host.js';
+import { resolveServerPath, type ClientSettings } from './options.js';
 import type { Exchange, ServiceRequest } from './transport.js';
 
-export interface AskOptions extends Pick<ServiceRequest, 'body' | 'signal' | 'background'> {
+export interface ServiceRequestOptions extends Pick<ServiceRequest, 'body' | 'signal' | 'background'> {
   /** Default: none. Credentials are sent only with requests that need them. */
   token?: string | null;
 }
 
-export interface Context extends Omit<ClientSettings, 'machineId'> {
-  host: Host;
-  cache: Cache;
+export interface ClientContext extends Omit<ClientSettings, 'machineId'> {
+  host: ClientHost;
+  cache: AnswerCache;
   /** From the options, else derived once. */
   machine: () => Promise<MachineIdentity>;
   machineId: () => Promise<string>;
   /** @param path below the server's URL, with a query */
-  ask: (method: ServiceRequest['method'], path: string, asking?: AskOptions) => Promise<Exchange>;
+  ask: (method: ServiceRequest['method'], path: string, asking?: ServiceRequestOptions) => Promise<Exchange>;
 }
 
-export function contextOf(settings: ClientSettings, host: Host): Context {
+export function createContext(settings: ClientSettings, host: ClientHost): ClientContext {
   const { server, timeoutMs, project, machineId } = settings;
   let derived: Promise<MachineIdentity> | null = null;
   const machine = async (): Promise<MachineIdentity> =>
@@ -27,9 +27,9 @@ export function contextOf(settings: ClientSettings, host: Host): Context {
   return {
     ...settings,
     host,
-    cache: new Cache(host.kept, project),
+    cache: new AnswerCache(host.kept, project),
     machine,
     machineId: async () => (await machine()).id,
-    ask: (method, path, asking = {}) => host.exchange({ method, url: below(server, path), timeoutMs, ...asking }),
+    ask: (method, path, asking = {}) => host.exchange({ method, url: resolveServerPath(server, path), timeoutMs, ...asking }),
   };
 }

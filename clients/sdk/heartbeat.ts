@@ -2,10 +2,10 @@
  * Sends heartbeats (contract 30, heartbeat): single ones, or on a timer with self-checks and
  * process metrics.
  */
-import type { Context } from './context.js';
-import { letGo } from './runtime.js';
-import { textOf } from './transport.js';
-import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
+import type { ClientContext } from './context.js';
+import { unrefTimer } from './runtime.js';
+import { getErrorText } from './transport.js';
+import { evaluateResponse, toFailureFields, type ServiceProblem } from './verdict.js';
 
 export interface CheckResult {
   ok: boolean;
@@ -53,18 +53,18 @@ export interface RunningHeartbeat {
   stop: () => Promise<Beat>;
 }
 
-const PATH = '/api/watchdog/v1/ping';
-const INTERVAL_SECONDS = 60;
+const PING_PATH = '/api/watchdog/v1/ping';
+const DEFAULT_INTERVAL_SECONDS = 60;
 /** Minimum interval of self-checks and timers. */
-const SHORTEST_SECONDS = 0.05;
-const LONGEST_SECONDS = 31_536_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const CHECK_MS = 5_000;
+const MIN_INTERVAL_SECONDS = 0.05;
+const MAX_INTERVAL_SECONDS = 31_536_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const CHECK_TIMEOUT_MS = 5_000;
 
-export async function heartbeat(context: Context, beat: Heartbeat, background = false): Promise<Beat> {
+export async function sendHeartbeat(context: ClientContext, beat: Heartbeat, background = false): Promise<Beat> {
   const { token } = context;
-  const verdict = judge(await context.ask('POST', PATH, { token, body: { status: 'ok', ...beat }, background }));
-  if (verdict.kind !== 'answer') return { sent: false, ...outcomeOf(verdict) };
+  const verdict = evaluateResponse(await context.ask('POST', PING_PATH, { token, body: { status: 'ok', ...beat }, background }));
+  if (verdict.kind !== 'answer') return { sent: false, ...toFailureFields(verdict) };
   const { state } = verdict.body;
   return { sent: true, isTransient: false, unauthorized: false, ...(typeof state === 'string' && { state }) };
 }
@@ -73,25 +73,25 @@ export async function heartbeat(context: Context, beat: Heartbeat, background = 
  * Sends the first heartbeat immediately. Never keeps the process alive, and throws only for invalid
  * options.
  */
-export function startHeartbeat(context: Context, options: HeartbeatTimer): RunningHeartbeat {
-  const { source, app_version, message, interval = INTERVAL_SECONDS, checks = {}, metrics, onBeat } = options;
-  if (!(interval >= SHORTEST_SECONDS && interval <= LONGEST_SECONDS))
-    throw new TypeError(`interval must be a number of seconds from ${SHORTEST_SECONDS} to ${LONGEST_SECONDS}`);
-  const own = options.processMetrics === false ? null : context.host.processMetrics();
+export function startHeartbeat(context: ClientContext, options: HeartbeatTimer): RunningHeartbeat {
+  const { source, app_version, message, interval = DEFAULT_INTERVAL_SECONDS, checks = {}, metrics, onBeat } = options;
+  if (!(interval >= MIN_INTERVAL_SECONDS && interval <= MAX_INTERVAL_SECONDS))
+    throw new TypeError(`interval must be a number of seconds from ${MIN_INTERVAL_SECONDS} to ${MAX_INTERVAL_SECONDS}`);
+  const own = options.processMetrics === false ? null : context.host.createProcessMetrics();
   const fields = { source, interval, app_version, message };
   let under: Promise<void> | null = null;
 
   async function beat(): Promise<void> {
     const failures: Record<string, CheckResult> = {};
     const [checked, measured] = await Promise.all([
-      resultsOf(checks),
-      attempt(metrics ?? (() => ({}))).catch((error: unknown) => {
-        failures['metrics'] = { ok: false, message: textOf(error) };
+      runChecks(checks),
+      runWithTimeout(metrics ?? (() => ({}))).catch((error: unknown) => {
+        failures['metrics'] = { ok: false, message: getErrorText(error) };
         return {};
       }),
     ]);
     const body = { ...fields, checks: { ...checked, ...failures }, metrics: { ...own?.read(), ...measured } };
-    const result = await heartbeat(context, body, true);
+    const result = await sendHeartbeat(context, body, true);
     try {
       onBeat?.(result);
     } catch {
@@ -104,41 +104,41 @@ export function startHeartbeat(context: Context, options: HeartbeatTimer): Runni
   };
 
   tick();
-  const timer = setInterval(tick, Math.min(interval * 1_000, LONGEST_TIMER_MS));
-  letGo(timer);
+  const timer = setInterval(tick, Math.min(interval * 1_000, MAX_TIMER_MS));
+  unrefTimer(timer);
   return {
     stop: async () => {
       clearInterval(timer);
       own?.stop();
       // Keeps the process alive while the caller waits for the last heartbeat.
-      const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
+      const hold = setInterval(() => undefined, MAX_TIMER_MS);
       await under;
       clearInterval(hold);
-      return heartbeat(context, { ...fields, status: 'stopped' });
+      return sendHeartbeat(context, { ...fields, status: 'stopped' });
     },
   };
 }
 
-const resultsOf = async (checks: Readonly<Record<string, SelfCheck>>): Promise<Record<string, CheckResult>> =>
+const runChecks = async (checks: Readonly<Record<string, SelfCheck>>): Promise<Record<string, CheckResult>> =>
   Object.fromEntries(
-    await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const)),
+    await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const)),
   );
 
-async function resultOf(check: SelfCheck): Promise<CheckResult> {
+async function runCheck(check: SelfCheck): Promise<CheckResult> {
   try {
-    const result = await attempt(check);
+    const result = await runWithTimeout(check);
     return typeof result === 'boolean' ? { ok: result } : { ok: result.ok, message: result.message };
   } catch (error) {
-    return { ok: false, message: textOf(error) };
+    return { ok: false, message: getErrorText(error) };
   }
 }
 
 /** A hanging check counts as failed. */
-async function attempt<T>(what: () => T | Promise<T>): Promise<T> {
+async function runWithTimeout<T>(what: () => T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no result within ${CHECK_MS} ms`)), CHECK_MS);
-    letGo(timer);
+    timer = setTimeout(() => reject(new Error(`no result within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
+    unrefTimer(timer);
   });
   try {
     return await Promise.race([what(), late]);

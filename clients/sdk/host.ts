@@ -7,11 +7,11 @@ import type {
   LicenseRequest,
 } from '../../lib/formats/license-text.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import type { Store } from './store.js';
+import type { TextStore } from './store.js';
 import type { Transport } from './transport.js';
 
 /** Metrics of the current process. */
-export interface Meter {
+export interface MetricsReader {
   /** Returns the metrics; rates cover the time since the last reading. */
   read(): Record<string, number>;
   stop(): void;
@@ -24,16 +24,16 @@ export interface MachineIdentity {
   isStable: boolean;
 }
 
-export interface Host {
+export interface ClientHost {
   exchange: Transport;
   /** For the cache. */
-  kept: Store;
+  kept: TextStore;
   /** For queued reports. */
-  queued: Store;
+  queued: TextStore;
   platform: Platform;
   identifyMachine(project: string): Promise<MachineIdentity>;
   /** Returns the SHA-256, hex. */
-  sha256(text: string): Promise<string>;
+  computeSha256(text: string): Promise<string>;
   verifyAnswer(
     answer: Readonly<Record<string, unknown>>,
     pems: readonly string[],
@@ -41,13 +41,13 @@ export interface Host {
   ): Promise<AnswerResult>;
   verifyLicenseFile(text: string, pems: readonly string[], checks: LicenseFileChecks): Promise<LicenseFileResult>;
   /** Returns the keys that a chain leads to from a pinned one. */
-  keysFollowed(pinned: readonly string[], chain: KeyChain): Promise<readonly string[]>;
+  resolveFollowingKeys(pinned: readonly string[], chain: KeyChain): Promise<readonly string[]>;
   /** Returns the text of a file; null when it does not exist or files are not supported. */
   readText(path: string): Promise<string | null>;
   /** Formats a thrown value that is not an error. */
   show: (value: unknown) => string;
   /** @returns a function that removes the handler */
-  onUncaught(keep: (thrown: unknown) => void): () => void;
+  watchUncaught(keep: (thrown: unknown) => void): () => void;
   /** @returns null without a process */
-  processMetrics(): Meter | null;
+  createProcessMetrics(): MetricsReader | null;
 }

@@ -13,32 +13,32 @@ export interface KeyChain {
 }
 
 /** Clients that pinned an earlier key must pin again. */
-const LONGEST_CHAIN = 100;
+const MAX_CHAIN_LENGTH = 100;
 /** Maximum base64 length of an RSA signature: 16,384 bits. */
-const LONGEST_SIGNATURE = 2_732;
+const MAX_SIGNATURE_LENGTH = 2_732;
 
 /** Parses a chain; null when it is malformed. */
-export function keyChainOf(value: unknown): KeyChain | null {
-  const { public_key, predecessors } = recordOf(value);
+export function parseKeyChain(value: unknown): KeyChain | null {
+  const { public_key, predecessors } = toRecord(value);
   if (typeof public_key !== 'string' || !Array.isArray(predecessors)) return null;
   const earlier: KeyChain['predecessors'][number][] = [];
-  for (const each of predecessors.slice(0, LONGEST_CHAIN) as unknown[]) {
-    const { public_key: key, signature } = recordOf(each);
-    if (typeof key !== 'string' || typeof signature !== 'string' || signature.length > LONGEST_SIGNATURE) return null;
+  for (const each of predecessors.slice(0, MAX_CHAIN_LENGTH) as unknown[]) {
+    const { public_key: key, signature } = toRecord(each);
+    if (typeof key !== 'string' || typeof signature !== 'string' || signature.length > MAX_SIGNATURE_LENGTH) return null;
     earlier.push({ public_key: key, signature });
   }
   return { public_key, predecessors: earlier };
 }
 
-const recordOf = (value: unknown): Record<string, unknown> =>
+const toRecord = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-interface Link {
+interface ChainKey {
   spkiSha256: string;
   spki: Uint8Array;
 }
 
-export interface KeyReader<Key extends Link> {
+export interface KeyReader<Key extends ChainKey> {
   /** Imports a key; null when it is invalid. */
   read: (pem: string) => Promise<Key | null>;
   isSigned: (by: Key, bytes: Uint8Array, signature: string) => Promise<boolean>;
@@ -49,7 +49,7 @@ export interface KeyReader<Key extends Link> {
  * not signed by its predecessor. Verification starts with the pinned key, so an untrusted chain
  * costs one check.
  */
-export async function keysFollowed<Key extends Link>(
+export async function followKeyChain<Key extends ChainKey>(
   pinned: readonly string[],
   { public_key, predecessors }: KeyChain,
   { read, isSigned }: KeyReader<Key>,

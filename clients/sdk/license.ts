@@ -6,11 +6,11 @@ import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
 import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../lib/formats/license-text.js';
 import type { CachedLicense } from './cache.js';
-import type { Context } from './context.js';
-import { isSetBack, isWithinGrace } from './grace.js';
-import { randomId } from './runtime.js';
-import { verifiedBy } from './trust.js';
-import { judgeLicense } from './verdict.js';
+import type { ClientContext } from './context.js';
+import { isClockSetBack, isWithinGrace } from './grace.js';
+import { createRandomId } from './runtime.js';
+import { verifyWithKeys } from './trust.js';
+import { evaluateLicenseResponse } from './verdict.js';
 
 export interface LicenseQuestion {
   /** Default: this machine. Null names no machine and takes no slot. */
@@ -41,10 +41,10 @@ export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
   reason?: LicenseFault | 'clock_set_back' | 'unreadable';
 }
 
-const UNKNOWN: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
+const UNKNOWN_LICENSE: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
 
 export async function validateLicense(
-  context: Context,
+  context: ClientContext,
   key: string,
   { machineId, nonce }: LicenseQuestion = {},
   signal?: AbortSignal,
@@ -53,11 +53,11 @@ export async function validateLicense(
   // An unset variable counts as no license.
   const given = typeof key === 'string' ? key : '';
   const machine = machineId === undefined ? await context.machine() : { id: machineId, isStable: true };
-  const asked: LicenseQuery = {
-    keySha256: await host.sha256(normalizeLicenseKey(given)),
+  const asked: ValidationQuery = {
+    keySha256: await host.computeSha256(normalizeLicenseKey(given)),
     product: project,
     machineId: machine.id,
-    nonce: nonce ?? (licenseKeys.length > 0 ? randomId() : null),
+    nonce: nonce ?? (licenseKeys.length > 0 ? createRandomId() : null),
   };
   const body = {
     license_key: given,
@@ -68,18 +68,18 @@ export async function validateLicense(
     ...(asked.nonce !== null && { nonce: asked.nonce }),
   };
   const askedAt = now();
-  const verdict = judgeLicense(await context.ask('POST', '/api/license/v1/validate', { body, signal }));
+  const verdict = evaluateLicenseResponse(await context.ask('POST', '/api/license/v1/validate', { body, signal }));
   if (verdict.kind === 'refused')
     return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
-  if (verdict.kind === 'transient') return fromCache(context, asked);
+  if (verdict.kind === 'transient') return checkCache(context, asked);
   const verified = licenseKeys.length > 0;
   if (verified) {
     const verify = (pems: readonly string[]): Promise<AnswerResult> => host.verifyAnswer(verdict.body, pems, asked);
-    if (!(await verifiedBy(context, verify, { online: true, signal })).valid) return fromCache(context, asked);
+    if (!(await verifyWithKeys(context, verify, { online: true, signal })).valid) return checkCache(context, asked);
   }
   const status = verdict.body['status'] as LicenseStatus;
   const at = now();
-  await cache.writeLicense(cachedOf(verdict.body, status, asked, at, verified), { askedAt, highestSeen: at });
+  await cache.writeLicense(toCachedLicense(verdict.body, status, asked, at, verified), { askedAt, highestSeen: at });
   const { warnings } = verdict.body;
   return {
     status,
@@ -91,17 +91,17 @@ export async function validateLicense(
   };
 }
 
-interface LicenseQuery {
+interface ValidationQuery {
   keySha256: string;
   product: string;
   machineId: string | null;
   nonce: string | null;
 }
 
-function cachedOf(
+function toCachedLicense(
   answer: Record<string, unknown>,
   license_status: LicenseStatus,
-  { keySha256, machineId }: LicenseQuery,
+  { keySha256, machineId }: ValidationQuery,
   now: number,
   verified: boolean,
 ): CachedLicense {
@@ -120,25 +120,25 @@ function cachedOf(
 }
 
 /** Returns the cached answer while it is valid. */
-async function fromCache(context: Context, asked: LicenseQuery): Promise<LicenseCheck> {
+async function checkCache(context: ClientContext, asked: ValidationQuery): Promise<LicenseCheck> {
   const { cache, now, legacyCache } = context;
   const { highestSeen } = cache.read();
-  const license = cache.license(asked.keySha256, asked.machineId);
+  const license = cache.getLicense(asked.keySha256, asked.machineId);
   const at = now();
   // Recorded in any case: otherwise a clock set back after the grace period would extend it.
-  await cache.noteTime(at);
-  if (license === null || (license.legacy && !legacyCache)) return UNKNOWN;
-  const known = license.legacy ? unverified(license) : await believed(context, license, asked);
-  if (known === null) return UNKNOWN;
+  await cache.recordTime(at);
+  if (license === null || (license.legacy && !legacyCache)) return UNKNOWN_LICENSE;
+  const known = license.legacy ? toUnverifiedAnswer(license) : await verifyCached(context, license, asked);
+  if (known === null) return UNKNOWN_LICENSE;
   const { status, verified } = known;
-  if (status !== 'active') return { ...UNKNOWN, status, verified, fromCache: true };
+  if (status !== 'active') return { ...UNKNOWN_LICENSE, status, verified, fromCache: true };
   // By this machine's clock, even if the server's differs. Schema 2 stores no other time.
   const seen = Math.max(highestSeen, Date.parse(license.checked_at));
-  if (isSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN;
+  if (isClockSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN_LICENSE;
   return { status, valid: true, verified, isTransient: true, fromCache: true };
 }
 
-interface Known {
+interface TrustedAnswer {
   status: LicenseStatus;
   verified: boolean;
   checkedAt: number;
@@ -146,7 +146,7 @@ interface Known {
   expiresAt: string | null;
 }
 
-const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }: CachedLicense): Known => ({
+const toUnverifiedAnswer = ({ license_status, checked_at, cache_ttl_hours, expires_at }: CachedLicense): TrustedAnswer => ({
   status: license_status,
   verified: false,
   checkedAt: Date.parse(checked_at),
@@ -158,15 +158,15 @@ const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }:
  * With a public key only signed data counts, because other members of the file could have been
  * changed.
  */
-async function believed(context: Context, license: CachedLicense, asked: LicenseQuery): Promise<Known | null> {
+async function verifyCached(context: ClientContext, license: CachedLicense, asked: ValidationQuery): Promise<TrustedAnswer | null> {
   const { licenseKeys, host } = context;
-  if (licenseKeys.length === 0) return unverified(license);
+  if (licenseKeys.length === 0) return toUnverifiedAnswer(license);
   const { answer } = license;
   if (answer === null) return null;
   const nonce = typeof answer['nonce'] === 'string' ? answer['nonce'] : null;
   const verify = (pems: readonly string[]): Promise<AnswerResult> =>
     host.verifyAnswer(answer, pems, { ...asked, nonce });
-  if (!(await verifiedBy(context, verify, { online: false })).valid) return null;
+  if (!(await verifyWithKeys(context, verify, { online: false })).valid) return null;
   const { status, checked_at, cache_ttl_hours, expires_at } = answer;
   if (!isLicenseStatus(status)) return null;
   return {
@@ -179,17 +179,17 @@ async function believed(context: Context, license: CachedLicense, asked: License
 }
 
 /** @param file the path of a `.lic`, or its text */
-export async function loadLicenseFile(context: Context, file: string): Promise<LoadedLicenseFile> {
+export async function loadLicenseFile(context: ClientContext, file: string): Promise<LoadedLicenseFile> {
   const { project, cache, now, host } = context;
   const text = file.includes('-----BEGIN') ? file : await host.readText(file);
   if (text === null) return { valid: false, reason: 'unreadable' };
   const at = now();
   const checks = { product: project, machineId: await context.machineId(), now: at };
   const verify = (pems: readonly string[]): Promise<LicenseFileResult> => host.verifyLicenseFile(text, pems, checks);
-  const result = await verifiedBy(context, verify, { online: true });
+  const result = await verifyWithKeys(context, verify, { online: true });
   const { highestSeen } = cache.read();
-  await cache.noteTime(at);
-  if (result.payload !== undefined && isSetBack(at, highestSeen))
+  await cache.recordTime(at);
+  if (result.payload !== undefined && isClockSetBack(at, highestSeen))
     return { valid: false, payload: result.payload, reason: 'clock_set_back' };
   return result;
 }

@@ -42,27 +42,27 @@ export interface ClientSettings {
   now: () => number;
 }
 
-const TIMEOUT_MS = 10_000;
-const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const LONGEST_MACHINE_ID = 128;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MAX_MACHINE_ID_LENGTH = 128;
 
 /** @throws TypeError, KeyRefused */
-export function settingsOf(options: ClientOptions): ClientSettings {
-  const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = TIMEOUT_MS } = options;
+export function parseOptions(options: ClientOptions): ClientSettings {
+  const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const { legacyCache = false } = options;
-  if (typeof project !== 'string' || !SLUG.test(project))
+  if (typeof project !== 'string' || !SLUG_PATTERN.test(project))
     throw new TypeError('project must be a slug such as shop: a-z, 0-9, dot, hyphen and underscore');
   for (const [name, text] of Object.entries({ token, licenseKey, machineId }))
     if (text !== undefined && (typeof text !== 'string' || text === ''))
       throw new TypeError(`${name} must be a text that is not empty, or left out`);
-  if (machineId !== undefined && machineId.length > LONGEST_MACHINE_ID)
-    throw new TypeError(`machineId has at most ${LONGEST_MACHINE_ID} characters`);
+  if (machineId !== undefined && machineId.length > MAX_MACHINE_ID_LENGTH)
+    throw new TypeError(`machineId has at most ${MAX_MACHINE_ID_LENGTH} characters`);
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw new TypeError('timeoutMs must be a number above 0');
   if (typeof legacyCache !== 'boolean') throw new TypeError('legacyCache must be true or false');
   const licenseKeys = [licensePublicKey].flat();
   for (const pem of licenseKeys) requirePublicKeyPem(pem);
   return {
-    server: serverUrl(server),
+    server: parseServerUrl(server),
     project,
     token: token ?? null,
     licenseKey: licenseKey ?? null,
@@ -74,7 +74,7 @@ export function settingsOf(options: ClientOptions): ClientSettings {
   };
 }
 
-function serverUrl(text: string): URL {
+function parseServerUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new TypeError('server must be an address such as https://aos.example.com');
@@ -86,5 +86,5 @@ function serverUrl(text: string): URL {
  * Resolves a path below the server's URL, whose own path is retained. `path` begins with a slash
  * and may have a query.
  */
-export const below = (server: URL, path: string): URL =>
+export const resolveServerPath = (server: URL, path: string): URL =>
   new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);

@@ -1,5 +1,5 @@
 /** Returns 32 random hex digits. */
-export const randomId = (): string =>
+export const createRandomId = (): string =>
   Array.from(globalThis.crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   );
@@ -7,6 +7,6 @@ export const randomId = (): string =>
 /**
  * Unreferences a Node timer, so that it does not keep the process alive; does nothing in browsers.
  */
-export function letGo(timer: ReturnType<typeof setTimeout>): void {
+export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object') timer.unref();
 }

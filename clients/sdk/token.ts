@@ -1,6 +1,6 @@
 /** Creates a sub-token for each process or machine from a master token (contract 10, tokens). */
-import type { Context } from './context.js';
-import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
+import type { ClientContext } from './context.js';
+import { evaluateResponse, toFailureFields, type ServiceProblem } from './verdict.js';
 
 export interface TokenRequest {
   name: string;
@@ -24,13 +24,13 @@ export interface ProvisionedToken {
 }
 
 export async function provisionToken(
-  context: Context,
+  context: ClientContext,
   request: TokenRequest,
   signal?: AbortSignal,
 ): Promise<ProvisionedToken> {
   const asking = { token: context.token, body: request, signal };
-  const verdict = judge(await context.ask('POST', '/api/tokens/v1/provision', asking));
-  if (verdict.kind !== 'answer') return { token: null, ...outcomeOf(verdict) };
+  const verdict = evaluateResponse(await context.ask('POST', '/api/tokens/v1/provision', asking));
+  if (verdict.kind !== 'answer') return { token: null, ...toFailureFields(verdict) };
   const { token, id, scopes, expires_at } = verdict.body as Partial<ProvisionedToken>;
   if (typeof token === 'string') return { token, isTransient: false, unauthorized: false, id, scopes, expires_at };
   const error = { code: 'network', message: 'an answer without a token' };

@@ -26,22 +26,22 @@ export interface Exchange {
 export type Transport = (question: ServiceRequest) => Promise<Exchange>;
 
 /** Large, because a check may contain the manifest of a large package. */
-export const LONGEST_ANSWER = 64 * 1024 * 1024;
+export const MAX_RESPONSE_LENGTH = 64 * 1024 * 1024;
 
-export const failed = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
+export const createFailedExchange = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
 
 /** @param retryAfter the header's text */
-export function answered(status: number, retryAfter: string | null | undefined, text: string): Exchange {
+export function createExchange(status: number, retryAfter: string | null | undefined, text: string): Exchange {
   const seconds = Number(retryAfter);
   return {
     status,
-    body: parsed(text),
+    body: parseJsonObject(text),
     fault: null,
     retryAfter: Number.isFinite(seconds) && seconds > 0 ? seconds : null,
   };
 }
 
-function parsed(text: string): Record<string, unknown> | null {
+function parseJsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -53,12 +53,12 @@ function parsed(text: string): Record<string, unknown> | null {
 }
 
 /** Returns the rejection of an abort. */
-export function reasonOf(signal: AbortSignal | undefined): Error {
+export function getAbortReason(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
 }
 
-export function textOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(textOf).join(', ');
+export function getErrorText(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(getErrorText).join(', ');
   return error instanceof Error ? error.message || error.name : String(error);
 }

@@ -3,10 +3,10 @@
  * pinned ones, and their successors in a chain. The chain is cached, where anyone may write, so it
  * is verified at each read.
  */
-import { keyChainOf, type KeyChain } from './key-chain.js';
-import type { Context } from './context.js';
+import { parseKeyChain, type KeyChain } from './key-chain.js';
+import type { ClientContext } from './context.js';
 
-const PATH = '/api/license/v1/pubkey';
+const PUBKEY_PATH = '/api/license/v1/pubkey';
 
 /** A verification that may fail because of an unknown key. */
 export interface Verification {
@@ -18,8 +18,8 @@ export interface Verification {
  * Verifies with the pinned keys, then the cached chain, then, if a request is allowed, the server's
  * chain.
  */
-export async function verifiedBy<Result extends Verification>(
-  context: Context,
+export async function verifyWithKeys<Result extends Verification>(
+  context: ClientContext,
   verify: (pems: readonly string[]) => Promise<Result>,
   asking: { online: boolean; signal?: AbortSignal | undefined },
 ): Promise<Result> {
@@ -27,12 +27,12 @@ export async function verifiedBy<Result extends Verification>(
   const first = await verify(pinned);
   if (first.reason !== 'unknown_key' || pinned.length === 0) return first;
   const known = cache.read().keyChain;
-  const kept = await followed(context, known, verify);
+  const kept = await verifyWithChain(context, known, verify);
   if (kept !== null) return kept;
   if (!asking.online) return first;
-  const { status, body } = await context.ask('GET', PATH, { signal: asking.signal });
-  const published = status === 200 ? keyChainOf(body) : null;
-  const asked = await followed(context, published, verify);
+  const { status, body } = await context.ask('GET', PUBKEY_PATH, { signal: asking.signal });
+  const published = status === 200 ? parseKeyChain(body) : null;
+  const asked = await verifyWithChain(context, published, verify);
   if (asked === null) return first;
   // Another process may have fetched a newer chain after a rotation.
   await cache.write(({ keyChain }) => (isLater(keyChain, { known, published }) ? null : { keyChain: published }));
@@ -49,12 +49,12 @@ function isLater(keyChain: KeyChain | null, { known, published }: Record<string,
 }
 
 /** @returns null when the chain leads to no known key */
-async function followed<Result extends Verification>(
-  { host, licenseKeys: pinned }: Context,
-  chain: ReturnType<typeof keyChainOf>,
+async function verifyWithChain<Result extends Verification>(
+  { host, licenseKeys: pinned }: ClientContext,
+  chain: ReturnType<typeof parseKeyChain>,
   verify: (pems: readonly string[]) => Promise<Result>,
 ): Promise<Result | null> {
-  const more = chain === null ? [] : await host.keysFollowed(pinned, chain);
+  const more = chain === null ? [] : await host.resolveFollowingKeys(pinned, chain);
   const result = more.length === 0 ? null : await verify([...pinned, ...more]);
   return result?.reason === 'unknown_key' ? null : result;
 }

@@ -1,8 +1,8 @@
 /** Checks for updates (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
 import type { Platform } from '../../lib/formats/platform.js';
 import type { CachedUpdate } from './cache.js';
-import type { Context } from './context.js';
-import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
+import type { ClientContext } from './context.js';
+import { evaluateResponse, toFailureFields, type ServiceProblem } from './verdict.js';
 
 /** As sent by the server (contract 40, asking). */
 export interface Release {
@@ -40,10 +40,10 @@ export interface UpdateCheck {
   error?: ServiceProblem;
 }
 
-const NOTHING = { updateAvailable: false, latestVersion: null, release: null, fromCache: false };
+const UNKNOWN_UPDATE = { updateAvailable: false, latestVersion: null, release: null, fromCache: false };
 
 export async function checkForUpdate(
-  context: Context,
+  context: ClientContext,
   currentVersion: string,
   channel = 'stable',
   platform: Platform = context.host.platform,
@@ -57,18 +57,18 @@ export async function checkForUpdate(
     platform,
     instance_id: await machineId(),
   });
-  const verdict = judge(await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }));
+  const verdict = evaluateResponse(await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }));
   const asked = { channel, platform, current_version: currentVersion };
   if (verdict.kind === 'answer' && typeof verdict.body['update_available'] === 'boolean') {
-    const update = answered(verdict.body);
+    const update = parseAnswer(verdict.body);
     await cache.write(() => ({ update: { ...asked, ...update } }));
-    return { ...resultOf(update), unauthorized: false, isTransient: false, fromCache: false };
+    return { ...toUpdateResult(update), unauthorized: false, isTransient: false, fromCache: false };
   }
-  if (verdict.kind === 'refused') return { ...NOTHING, ...outcomeOf(verdict) };
+  if (verdict.kind === 'refused') return { ...UNKNOWN_UPDATE, ...toFailureFields(verdict) };
   const error =
     verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
   const cached = cache.read().update;
-  const kept = cached !== null && isAnswerTo(cached, asked) ? { ...resultOf(cached), fromCache: true } : NOTHING;
+  const kept = cached !== null && isAnswerTo(cached, asked) ? { ...toUpdateResult(cached), fromCache: true } : UNKNOWN_UPDATE;
   return { ...kept, unauthorized: false, isTransient: true, error };
 }
 
@@ -80,9 +80,9 @@ const isAnswerTo = (
   cached.platform === asked.platform &&
   cached.current_version === asked.current_version;
 
-type Answered = Pick<CachedUpdate, 'latest_version' | 'release'>;
+type UpdateAnswer = Pick<CachedUpdate, 'latest_version' | 'release'>;
 
-function answered({ latest_version, release, update_available }: Record<string, unknown>): Answered {
+function parseAnswer({ latest_version, release, update_available }: Record<string, unknown>): UpdateAnswer {
   return {
     latest_version: typeof latest_version === 'string' ? latest_version : null,
     release:
@@ -90,10 +90,10 @@ function answered({ latest_version, release, update_available }: Record<string, 
   };
 }
 
-const resultOf = ({
+const toUpdateResult = ({
   latest_version,
   release,
-}: Answered): Pick<UpdateCheck, 'updateAvailable' | 'latestVersion' | 'release'> => ({
+}: UpdateAnswer): Pick<UpdateCheck, 'updateAvailable' | 'latestVersion' | 'release'> => ({
   updateAvailable: release !== null,
   latestVersion: latest_version,
   release: release as Release | null,

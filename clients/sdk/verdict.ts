@@ -14,36 +14,36 @@ export interface ServiceProblem {
   fields?: Readonly<Record<string, string>>;
 }
 
-export type Verdict =
+export type ResponseVerdict =
   | { kind: 'answer'; body: Record<string, unknown> }
   | { kind: 'refused'; status: number; problem: ServiceProblem }
   | { kind: 'transient'; status: number | null; problem: ServiceProblem };
 
-const DEFINITE: ReadonlySet<number> = new Set([401, 404, 422]);
+const DEFINITE_STATUSES: ReadonlySet<number> = new Set([401, 404, 422]);
 /** Error codes of the license endpoints, which respond without the envelope (contract 50). */
-const UNENVELOPED: Readonly<Record<number, readonly string[]>> = {
+const UNENVELOPED_CODES: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
   404: ['not_found', 'invalid'],
   422: ['invalid_request', 'validation_failed'],
 };
 
 /** Evaluates a response in the envelope. */
-export const judge = (exchange: Exchange): Verdict =>
-  isSuccess(exchange) ? { kind: 'answer', body: exchange.body ?? {} } : judgeFailure(exchange);
+export const evaluateResponse = (exchange: Exchange): ResponseVerdict =>
+  isSuccess(exchange) ? { kind: 'answer', body: exchange.body ?? {} } : evaluateFailure(exchange);
 
 /** Evaluates a response of `validate`. */
-export const judgeLicense = (exchange: Exchange): Verdict =>
+export const evaluateLicenseResponse = (exchange: Exchange): ResponseVerdict =>
   exchange.status === 200 && exchange.body !== null && isLicenseStatus(exchange.body['status'])
     ? { kind: 'answer', body: exchange.body }
-    : judgeFailure(exchange);
+    : evaluateFailure(exchange);
 
 const isSuccess = ({ status, body }: Exchange): boolean =>
   status !== null && status >= 200 && status < 300 && body?.['status'] === 'success';
 
-export type FailedVerdict = Exclude<Verdict, { kind: 'answer' }>;
+export type FailedVerdict = Exclude<ResponseVerdict, { kind: 'answer' }>;
 
 /** Converts a failure to the fields of client results. */
-export const outcomeOf = ({
+export const toFailureFields = ({
   kind,
   status,
   problem,
@@ -53,25 +53,25 @@ export const outcomeOf = ({
   error: problem,
 });
 
-function judgeFailure({ status, body, fault }: Exchange): Verdict {
+function evaluateFailure({ status, body, fault }: Exchange): ResponseVerdict {
   if (status === null)
     return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no answer' } };
-  const problem = ownProblem(status, body);
-  if (problem !== null) return { kind: DEFINITE.has(status) ? 'refused' : 'transient', status, problem };
+  const problem = parseProblem(status, body);
+  if (problem !== null) return { kind: DEFINITE_STATUSES.has(status) ? 'refused' : 'transient', status, problem };
   const message = `${status}, and not in the way that this service answers`;
   return { kind: 'transient', status, problem: { code: `http_${status}`, message } };
 }
 
 /** Returns our service's problem; null when another server responded. */
-function ownProblem(status: number, body: Record<string, unknown> | null): ServiceProblem | null {
+function parseProblem(status: number, body: Record<string, unknown> | null): ServiceProblem | null {
   const { status: named, error } = body ?? {};
   if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error)
-    return typeof error.code === 'string' ? problemOf(error.code, error) : null;
-  if (typeof named !== 'string' || !(UNENVELOPED[status] ?? []).includes(named)) return null;
-  return problemOf(named, body ?? {});
+    return typeof error.code === 'string' ? toProblem(error.code, error) : null;
+  if (typeof named !== 'string' || !(UNENVELOPED_CODES[status] ?? []).includes(named)) return null;
+  return toProblem(named, body ?? {});
 }
 
-function problemOf(code: string, said: object): ServiceProblem {
+function toProblem(code: string, said: object): ServiceProblem {
   const { message, fields } = said as { message?: unknown; fields?: unknown };
   return {
     code,

@@ -4,10 +4,10 @@
  */
 import type { Logger } from '../../ports/logger.js';
 
-const FULL = new Set(['ENOSPC', 'EDQUOT']);
-const AGAIN_MS = 5_000;
+const DISK_FULL_CODES = new Set(['ENOSPC', 'EDQUOT']);
+const RETRY_INTERVAL_MS = 5_000;
 
-export class Announcement {
+export class ServerFileWriter {
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
 
@@ -18,15 +18,15 @@ export class Announcement {
   constructor(
     private readonly write: (url: string) => Promise<void>,
     private readonly log: Logger,
-    private readonly againMs = AGAIN_MS,
+    private readonly againMs = RETRY_INTERVAL_MS,
   ) {}
 
   /** @throws file system errors other than a full disk */
-  async tell(url: string): Promise<void> {
-    if (await this.#written(url)) return;
+  async publish(url: string): Promise<void> {
+    if (await this.#tryWrite(url)) return;
     this.log.warn({}, 'the disk of the data directory is full: server.json is written once there is room');
     this.#timer = setInterval(() => {
-      this.#last = this.#again(url);
+      this.#last = this.#retry(url);
     }, this.againMs).unref();
   }
 
@@ -36,21 +36,21 @@ export class Announcement {
     await this.#last;
   }
 
-  async #again(url: string): Promise<void> {
+  async #retry(url: string): Promise<void> {
     try {
-      if (!(await this.#written(url))) return;
+      if (!(await this.#tryWrite(url))) return;
     } catch (err) {
       this.log.warn({ err }, 'server.json was not written');
     }
     clearInterval(this.#timer);
   }
 
-  async #written(url: string): Promise<boolean> {
+  async #tryWrite(url: string): Promise<boolean> {
     try {
       await this.write(url);
       return true;
     } catch (error) {
-      if (FULL.has((error as NodeJS.ErrnoException).code ?? '')) return false;
+      if (DISK_FULL_CODES.has((error as NodeJS.ErrnoException).code ?? '')) return false;
       throw error;
     }
   }

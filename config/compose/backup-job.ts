@@ -1,11 +1,11 @@
 import { writeBackup } from '../../adapters/archive/backup/backup.js';
-import type { PackedArchive } from '../../adapters/archive/packages.js';
+import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
 import { FsReleaseStore } from '../../adapters/fs/release-store.js';
 import { KEY_FILES } from '../../adapters/node/keys/keys.js';
-import { refuseHalfImportedFile } from '../../adapters/archive/moving/import.js';
+import { requireWholeStoreFile } from '../../adapters/archive/moving/import.js';
 import { copyStore, readDocument } from '../../adapters/sqlite/copying/copy.js';
 
-export const keyFiles = Object.values(KEY_FILES);
+export const keyFileNames = Object.values(KEY_FILES);
 
 export interface BackupJob {
   path: string;
@@ -20,16 +20,16 @@ export interface BackupJob {
  * @param copied called when the store has been read, so that nothing waits for the rest
  * @throws Error with one sentence
  */
-export function backUp(job: BackupJob, copied: () => void = () => undefined): Promise<PackedArchive> {
+export function createBackup(job: BackupJob, copied: () => void = () => undefined): Promise<ArchivedPlaces> {
   const { path, store, dataDir, releases, version, keys } = job;
   const about = { version, created_at: new Date().toISOString(), engine: 'sqlite', keys, migrations: null };
   return writeBackup(path, about, {
     dataDir,
-    keyFiles,
+    keyFiles: keyFileNames,
     releases: releases === null ? null : new FsReleaseStore(releases),
     copyStore: async (to) => {
       await copyStore(store, to);
-      refuseHalfImportedFile((collection, id) => readDocument(to, collection, id));
+      requireWholeStoreFile((collection, id) => readDocument(to, collection, id));
       copied();
     },
   });

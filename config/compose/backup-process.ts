@@ -3,22 +3,22 @@
  * store has been read, because the log grows until then.
  */
 import { setPriority } from 'node:os';
-import { backUp, type BackupJob } from './backup-job.js';
+import { createBackup, type BackupJob } from './backup-job.js';
 
-const LOW = 10;
-const LOWEST = 19;
+const LOW_PRIORITY = 10;
+const LOWEST_PRIORITY = 19;
 
-function yieldTo(priority: number): void {
+function lowerPriority(priority: number): void {
   try {
     setPriority(priority);
   } catch {
   }
 }
 
-yieldTo(LOW);
+lowerPriority(LOW_PRIORITY);
 process.once('disconnect', () => process.exit(1));
 const job = JSON.parse(process.argv[2] ?? '') as BackupJob;
-const answer = await backUp(job, () => yieldTo(LOWEST)).then(
+const answer = await createBackup(job, () => lowerPriority(LOWEST_PRIORITY)).then(
   ({ bytes }) => ({ bytes }),
   (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
 );

@@ -1,24 +1,24 @@
 import { join, resolve } from 'node:path';
 import { AutomaticBackups } from '../../adapters/archive/backup/automatic.js';
-import { newestBackup } from '../../adapters/archive/backup/names.js';
+import { findNewestBackupIn } from '../../adapters/archive/backup/names.js';
 import { finishRestore, isRestoreReady } from '../../adapters/archive/backup/restore.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
-import { fingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
+import { computeFingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
 import { PinoLogger } from '../../adapters/node/logger.js';
 import type { Configuration } from '../load.js';
-import { backupsConfig } from '../../plugins/backups/config.js';
+import { backupsConfigSchema } from '../../plugins/backups/config.js';
 import { releasesConfig } from '../../plugins/releases/config.js';
 import { NO_BACKUPS, type Backups } from '../../ports/store/backups.js';
-import { keyFiles, type BackupJob } from './backup-job.js';
-import { releasesOn } from './releases.js';
+import { keyFileNames, type BackupJob } from './backup-job.js';
+import { openReleaseStore } from './releases.js';
 
-export function backupsOf(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
+export function createBackups(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
   const { data_dir, storage } = configuration.core;
   const { file } = storage;
   if (file === null) return NO_BACKUPS;
-  const { path, keep } = configuration.section('backups', backupsConfig);
-  const releases = resolve(data_dir, configuration.section('releases', releasesConfig).path);
-  const job = { store: file, dataDir: data_dir, version, keys: Object.fromEntries(fingerprints(keys)) };
+  const { path, keep } = configuration.validateSection('backups', backupsConfigSchema);
+  const releases = resolve(data_dir, configuration.validateSection('releases', releasesConfig).path);
+  const job = { store: file, dataDir: data_dir, version, keys: Object.fromEntries(computeFingerprints(keys)) };
   return new AutomaticBackups({
     folder: resolve(data_dir, path),
     keep,
@@ -29,10 +29,10 @@ export function backupsOf(configuration: Configuration, keys: ServiceKeys, versi
   });
 }
 
-export async function newestBackupOf(configuration: Configuration): Promise<string | null> {
+export async function findNewestBackup(configuration: Configuration): Promise<string | null> {
   const { data_dir } = configuration.core;
-  const { path } = configuration.section('backups', backupsConfig);
-  return (await newestBackup(resolve(data_dir, path), Date.now()))?.path ?? null;
+  const { path } = configuration.validateSection('backups', backupsConfigSchema);
+  return (await findNewestBackupIn(resolve(data_dir, path), Date.now()))?.path ?? null;
 }
 
 /**
@@ -44,8 +44,8 @@ export async function completeRestore(configuration: Configuration): Promise<voi
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;
   const lock = await InstanceLock.acquire(data_dir, storage.file);
   try {
-    const releases = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
-    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, releases });
+    const releases = await openReleaseStore(configuration, PinoLogger.create({ level: 'silent' }));
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles: keyFileNames, releases });
     await releases.close();
   } finally {
     await lock.release();

@@ -1,26 +1,26 @@
 import { JOBS_COLLECTION } from '../../adapters/agenda/jobs.js';
-import { refuseHalfImported } from '../../adapters/archive/moving/import.js';
-import { freeBytes } from '../../adapters/node/free-bytes.js';
+import { requireWholeStore } from '../../adapters/archive/moving/import.js';
+import { getFreeBytes } from '../../adapters/node/free-bytes.js';
 import { checkFingerprints, KEYS_COLLECTION } from '../../adapters/node/keys/keys.js';
 import { HostProcesses } from '../../adapters/node/processes.js';
-import { packageRoot } from '../load.js';
+import { findPackageRoot } from '../load.js';
 import { coreKeys } from '../schema.js';
 import type { AppSettings } from '../../kernel/contract.js';
 import { Kernel, type KernelConfig, type KernelParts } from '../../kernel/kernel.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { BUILTIN } from './builtin.js';
-import { folderOf } from './places.js';
+import { getConfigFolder } from './places.js';
 import type { ServicePorts } from './ports.js';
 import type { Setup } from './setup.js';
 
 const PLUGIN_TIMEOUT_MS = 30_000;
 
-interface Served extends Pick<KernelParts, 'http' | 'peers' | 'unlistedProxies' | 'pluginFailed'> {
+interface ServedParts extends Pick<KernelParts, 'http' | 'peers' | 'unlistedProxies' | 'pluginFailed'> {
   app: AppSettings;
   store: DocumentStore;
 }
 
-export function makeKernel(setup: Setup, ports: ServicePorts, { app, ...served }: Served): Kernel {
+export function makeKernel(setup: Setup, ports: ServicePorts, { app, ...served }: ServedParts): Kernel {
   const { configuration, config, usesDataDirectory } = setup;
   return new Kernel({
     ...ports,
@@ -30,9 +30,9 @@ export function makeKernel(setup: Setup, ports: ServicePorts, { app, ...served }
     builtin: BUILTIN,
     builtinTested: true,
     plugins: config.plugins,
-    bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
+    bases: [getConfigFolder(configuration.origin('plugins')), process.cwd(), findPackageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
-    freeBytes: () => freeBytes(config.data_dir),
+    freeBytes: () => getFreeBytes(config.data_dir),
     ...(usesDataDirectory && { checkStore: () => checkStore(setup, ports, served.store) }),
   });
 }
@@ -50,7 +50,7 @@ function makeKernelConfig({ configuration, config }: Setup, app: AppSettings): K
 }
 
 async function checkStore({ mode, keys, isShared }: Setup, ports: ServicePorts, store: DocumentStore): Promise<void> {
-  await refuseHalfImported(store);
+  await requireWholeStore(store);
   if (isShared) await checkFingerprints(store, keys, () => ports.clock.iso());
   if (mode === 'serve') await ports.signers.checkOwnKeys();
 }

@@ -1,27 +1,27 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../../adapters/node/keys/keys.js';
-import type { Core } from '../load.js';
-import { refuseStrange } from '../../lib/files/trusted-file.js';
+import type { ResolvedConfig } from '../load.js';
+import { requireOwnedFile } from '../../lib/files/trusted-file.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-const READ = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
-const STORE = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
+const READ_FILES = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
+const STORE_SUFFIXES = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
 
 /**
  * Rejects files that another user of this machine may have placed in the data directory or next to
  * the store.
  * @throws UntrustedFile
  */
-export async function refuseStrangers({ data_dir, storage }: Core): Promise<void> {
-  const here = [...Object.values(KEY_FILES), ...READ].map((name) => join(data_dir, name));
-  const store = storage.file === null ? [] : STORE.map((end) => `${storage.file}${end}`);
-  for (const path of here) await refuseStrange(path);
-  for (const path of store) await refuseStrange(path, 'file');
+export async function rejectUntrustedFiles({ data_dir, storage }: ResolvedConfig): Promise<void> {
+  const here = [...Object.values(KEY_FILES), ...READ_FILES].map((name) => join(data_dir, name));
+  const store = storage.file === null ? [] : STORE_SUFFIXES.map((end) => `${storage.file}${end}`);
+  for (const path of here) await requireOwnedFile(path);
+  for (const path of store) await requireOwnedFile(path, 'file');
 }
 
-export async function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
-  await refuseStrangers(config);
+export async function loadServiceKeys(config: ResolvedConfig, create: boolean): Promise<ServiceKeys> {
+  await rejectUntrustedFiles(config);
   const settings = { ...config.security, release_private_key: config.release_private_key };
   return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }
@@ -30,15 +30,15 @@ export async function keysOf(config: Core, create: boolean): Promise<ServiceKeys
  * Compares the keys with the store's fingerprints, without recording anything.
  * @throws KeyError
  */
-export async function fingerprintsFit(store: DocumentStore, keys: ServiceKeys): Promise<string> {
+export async function verifyFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<string> {
   await compareFingerprints(store, keys);
   return 'the keys are those of the store';
 }
 
 /** Keys of a service that stores nothing. */
-export const NO_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
+export const PLACEHOLDER_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
 
-export async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {
+export async function isFirstStart({ data_dir, release_private_key, security }: ResolvedConfig): Promise<boolean> {
   const made = [
     [release_private_key, KEY_FILES.release],
     [security.license_key, KEY_FILES.license],

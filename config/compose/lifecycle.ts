@@ -1,24 +1,24 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Peers } from '../../adapters/mongodb/peers.js';
+import type { PeerCounter } from '../../adapters/mongodb/peers.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
-import type { UnlistedProxies } from '../../adapters/node/unlisted-proxies.js';
+import type { UnlistedProxyRecorder } from '../../adapters/node/unlisted-proxies.js';
 import type { AppSettings } from '../../kernel/contract.js';
 import type { Kernel, KernelBootOptions } from '../../kernel/kernel.js';
-import { within } from '../../kernel/timeout.js';
+import { runWithTimeout } from '../../kernel/timeout.js';
 import { replaceFile } from '../../lib/files/replace-file.js';
-import { FIRST_START } from '../../ports/domain/access.js';
-import { Announcement } from './announcement.js';
+import { ADMIN_BOOTSTRAP } from '../../ports/domain/access.js';
+import { ServerFileWriter } from './announcement.js';
 import { PluginStatesFile } from './plugin-states.js';
 import type { ServicePorts } from './ports.js';
-import { announced, placeInstallers } from './releases.js';
+import { announceInstallers, placeInstallers } from './releases.js';
 import type { Setup } from './setup.js';
-import { toldBySetting } from './start-fault.js';
+import { attributeToConfigKey } from './start-fault.js';
 
-const CLOSE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
-export interface Started {
+export interface StartResult {
   address: string | null;
   firstAdmin: FirstAdmin | null;
 }
@@ -28,41 +28,41 @@ export interface FirstAdmin {
   password: string | null;
 }
 
-interface Parts {
+interface LifecycleParts {
   setup: Setup;
   app: AppSettings;
   kernel: Kernel;
   ports: ServicePorts;
   lines: PinoLogger;
-  unlisted: UnlistedProxies;
-  fleet: Peers | null;
+  unlisted: UnlistedProxyRecorder;
+  fleet: PeerCounter | null;
 }
 
 export class Lifecycle {
   readonly #serverFile: string;
-  readonly #announcement: Announcement;
+  readonly #announcement: ServerFileWriter;
   readonly #pluginStates: PluginStatesFile;
   #lock: InstanceLock | null = null;
   #isListening = false;
   #stopping: Promise<void> | undefined;
   #placing: Promise<void> | undefined;
 
-  constructor(private readonly parts: Parts) {
+  constructor(private readonly parts: LifecycleParts) {
     const { setup, kernel, ports } = parts;
     const { data_dir } = setup.config;
     this.#serverFile = join(data_dir, 'server.json');
-    this.#announcement = new Announcement((url) => this.#writeAddress(url), ports.log);
-    this.#pluginStates = new PluginStatesFile(data_dir, () => kernel.system.plugins(), ports.log);
+    this.#announcement = new ServerFileWriter((url) => this.#writeAddress(url), ports.log);
+    this.#pluginStates = new PluginStatesFile(data_dir, () => kernel.system.listPlugins(), ports.log);
   }
 
   /** A failed start closes what it opened before it rejects, or after a second. */
-  async boot(options: KernelBootOptions = {}): Promise<Started> {
+  async boot(options: KernelBootOptions = {}): Promise<StartResult> {
     const { setup, ports } = this.parts;
     try {
-      return await toldBySetting(setup.configuration, () => this.#boot(options));
+      return await attributeToConfigKey(setup.configuration, () => this.#boot(options));
     } catch (error) {
       // A part that hangs must not hide the reason.
-      await within(CLOSE_MS, 'closing after a failed start', () => this.stop()).catch((err: unknown) =>
+      await runWithTimeout(CLOSE_TIMEOUT_MS, 'closing after a failed start', () => this.stop()).catch((err: unknown) =>
         ports.log.error({ err }, 'what the failed start had opened did not close'),
       );
       throw error;
@@ -77,22 +77,22 @@ export class Lifecycle {
     if (this.#isListening) void this.#pluginStates.write();
   }
 
-  async #boot(options: KernelBootOptions): Promise<Started> {
+  async #boot(options: KernelBootOptions): Promise<StartResult> {
     const { setup, app, kernel, ports, fleet } = this.parts;
     const { mode, config, usesDataDirectory } = setup;
     const { data_dir, storage, server } = config;
     if (mode === 'serve' && storage.file !== null) this.#lock = await InstanceLock.acquire(data_dir, storage.file);
-    const places = mode === 'serve' && usesDataDirectory && (await announced(ports.installers, ports.log));
+    const places = mode === 'serve' && usesDataDirectory && (await announceInstallers(ports.installers, ports.log));
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };
     await fleet?.start();
     if (places) this.#placing = placeInstallers(ports.installers, ports.log);
     if (server.base_url === null && address !== null) app.base_url = address;
-    const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
+    const firstAdmin = (await kernel.findService(ADMIN_BOOTSTRAP)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
     this.#isListening = true;
     await this.#pluginStates.write();
-    await this.#announcement.tell(address);
+    await this.#announcement.publish(address);
     return { address, firstAdmin };
   }
 
@@ -110,13 +110,13 @@ export class Lifecycle {
   }
 
   async #writeAddress(url: string): Promise<void> {
-    if (this.#lock) await this.#lock.announce(url);
+    if (this.#lock) await this.#lock.writeServerUrl(url);
     else await replaceFile(this.#serverFile, `${JSON.stringify({ pid: process.pid, url })}\n`);
   }
 
   async #removeAddress(): Promise<void> {
     if (this.#lock) await this.#lock.release();
-    else if ((await InstanceLock.running(this.parts.setup.config.data_dir))?.pid === process.pid)
+    else if ((await InstanceLock.readRunningServer(this.parts.setup.config.data_dir))?.pid === process.pid)
       await rm(this.#serverFile, { force: true });
   }
 }

@@ -1,27 +1,27 @@
 import { SystemClock } from '../../adapters/node/clock.js';
 import { PinoLogger } from '../../adapters/node/logger.js';
-import { StoreFaultLog } from '../../adapters/node/store-fault-log.js';
-import { RepeatedLines } from '../../lib/text/repeated-lines.js';
+import { StoreFaultLogger } from '../../adapters/node/store-fault-log.js';
+import { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Setup } from './setup.js';
 
-export interface Logging {
+export interface LoggingServices {
   clock: SystemClock;
   lines: PinoLogger;
   /** The same, with repeated store errors combined into one line. */
   log: Logger;
-  faults: RepeatedLines;
+  faults: RepeatedLineLimiter;
 }
 
-export function makeLogging({ mode, config, given }: Setup): Logging {
+export function makeLogging({ mode, config, given }: Setup): LoggingServices {
   // A command prints its result on stdout, so log lines go elsewhere.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' && { destination: 'stderr' }),
   });
   const clock = new SystemClock();
-  const faults = new RepeatedLines(() => clock.monotonic());
-  return { clock, lines, log: new StoreFaultLog(lines, faults), faults };
+  const faults = new RepeatedLineLimiter(() => clock.monotonic());
+  return { clock, lines, log: new StoreFaultLogger(lines, faults), faults };
 }
 
 export function logSetup({ mode, configuration, keys }: Setup, log: Logger): void {

@@ -1,12 +1,12 @@
-import type { ReleasePlace } from '../../ports/release-store.js';
-import { each } from '../../lib/paging.js';
+import type { ReleaseLocation } from '../../ports/release-store.js';
+import { iterateItems } from '../../lib/paging.js';
 import type { Doc, DocumentStore } from '../../ports/store.js';
 
-const RELEASES = 'releases_releases';
+const RELEASES_COLLECTION = 'releases_releases';
 
-type Release = Doc & ReleasePlace & { published_at: string; withdrawn_at: string | null };
+type Release = Doc & ReleaseLocation & { published_at: string; withdrawn_at: string | null };
 
-const pathOf = ({ product, channel, version, platform }: ReleasePlace): string =>
+const toPath = ({ product, channel, version, platform }: ReleaseLocation): string =>
   [product, channel, version, platform].join('/');
 
 /**
@@ -16,14 +16,14 @@ const pathOf = ({ product, channel, version, platform }: ReleasePlace): string =
  */
 export async function findMissingPackages(
   store: DocumentStore,
-  archived: readonly ReleasePlace[],
+  archived: readonly ReleaseLocation[],
   before: string,
 ): Promise<string[]> {
-  const present = new Set(archived.map(pathOf));
+  const present = new Set(archived.map(toPath));
   const missing: string[] = [];
   const damaged = (): void => undefined;
   const query = { filter: { withdrawn_at: null }, limit: 200, damaged };
-  for await (const release of each(store.collection<Release>(RELEASES), query))
-    if (release.published_at < before && !present.has(pathOf(release))) missing.push(pathOf(release));
+  for await (const release of iterateItems(store.collection<Release>(RELEASES_COLLECTION), query))
+    if (release.published_at < before && !present.has(toPath(release))) missing.push(toPath(release));
   return missing;
 }

@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
-import { exists } from '../../adapters/node/processes.js';
+import { isProcessRunning } from '../../adapters/node/processes.js';
 import { replaceFile } from '../../lib/files/replace-file.js';
-import { readOwn } from '../../lib/files/trusted-file.js';
+import { readOwnedFile } from '../../lib/files/trusted-file.js';
 import type { PluginState } from '../../ports/domain/system.js';
 import type { Logger } from '../../ports/logger.js';
 
-const fileIn = (dataDir: string): string => join(dataDir, 'plugins.json');
+const getStatesPath = (dataDir: string): string => join(dataDir, 'plugins.json');
 
 export class PluginStatesFile {
   #last: Promise<void> = Promise.resolve();
@@ -30,7 +30,7 @@ export class PluginStatesFile {
   async #writeAfter(last: Promise<void>): Promise<void> {
     await last;
     try {
-      await replaceFile(fileIn(this.dataDir), `${JSON.stringify({ pid: process.pid, items: this.states() })}\n`);
+      await replaceFile(getStatesPath(this.dataDir), `${JSON.stringify({ pid: process.pid, items: this.states() })}\n`);
     } catch (err) {
       this.log.warn({ err }, 'plugins.json was not written');
     }
@@ -38,10 +38,10 @@ export class PluginStatesFile {
 }
 
 export async function readRunningPluginStates(dataDir: string): Promise<PluginState[] | null> {
-  const running = await InstanceLock.running(dataDir);
-  if (running === null || !exists(running.pid)) return null;
+  const running = await InstanceLock.readRunningServer(dataDir);
+  if (running === null || !isProcessRunning(running.pid)) return null;
   try {
-    const { pid, items } = JSON.parse(await readOwn(fileIn(dataDir))) as { pid: number; items: PluginState[] };
+    const { pid, items } = JSON.parse(await readOwnedFile(getStatesPath(dataDir))) as { pid: number; items: PluginState[] };
     return pid === running.pid ? items : null;
   } catch {
     // The file is missing after an older version or on a full disk.

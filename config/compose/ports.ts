@@ -7,27 +7,27 @@ import { RandomIds } from '../../adapters/node/ids.js';
 import { KeyRings } from '../../adapters/node/keys/key-rings.js';
 import { PrometheusMetrics } from '../../adapters/node/metrics.js';
 import { NodeOutbound } from '../../adapters/node/outbound.js';
-import { processMetrics } from '../../adapters/node/process-metrics.js';
+import { registerProcessMetrics } from '../../adapters/node/process-metrics.js';
 import { NodeReach } from '../../adapters/node/reach/reach.js';
 import { ChildProcessSourceMaps } from '../../adapters/sourcemaps/source-maps.js';
-import { packageRoot } from '../load.js';
-import type { Mode, SuppliedPorts } from '../../kernel/kernel.js';
+import { findPackageRoot } from '../load.js';
+import type { KernelMode, SuppliedPorts } from '../../kernel/kernel.js';
 import type { Metrics } from '../../ports/metrics.js';
-import { backupsOf } from './backups.js';
-import type { Logging } from './logging.js';
-import { installersOf } from './releases.js';
+import { createBackups } from './backups.js';
+import type { LoggingServices } from './logging.js';
+import { createInstallers } from './releases.js';
 import type { Setup } from './setup.js';
 import type { Stores } from './stores.js';
 
-export function makeMetrics(mode: Mode): PrometheusMetrics {
+export function makeMetrics(mode: KernelMode): PrometheusMetrics {
   const metrics = new PrometheusMetrics();
-  if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
+  if (mode === 'serve') registerProcessMetrics(metrics, Date.now() - process.uptime() * 1000);
   return metrics;
 }
 
 export function makePorts(
   { configuration, config, keys, given }: Setup,
-  { clock, log, faults }: Logging,
+  { clock, log, faults }: LoggingServices,
   metrics: Metrics,
   { store, releaseStore }: Stores,
   version: string,
@@ -46,10 +46,10 @@ export function makePorts(
     jobs: new AgendaJobs({ store, clock, ids, log, metrics, faults }),
     reach: new NodeReach(),
     releaseStore,
-    installers: installersOf(configuration),
-    manual: new FsManual(join(packageRoot(), 'docs')),
+    installers: createInstallers(configuration),
+    manual: new FsManual(join(findPackageRoot(), 'docs')),
     signers: new KeyRings(keys, own, config.data_dir, { store, cipher, clock, log }),
-    backups: backupsOf(configuration, keys, version),
+    backups: createBackups(configuration, keys, version),
     sourceMaps: new ChildProcessSourceMaps(),
   } satisfies SuppliedPorts;
 }

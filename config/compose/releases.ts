@@ -1,25 +1,25 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { accessMode, type AccessMode } from '../../adapters/fs/access-mode.js';
+import { resolveAccessMode, type AccessMode } from '../../adapters/fs/access-mode.js';
 import { FsInstallers } from '../../adapters/fs/installers.js';
-import { INCOMING } from '../../adapters/fs/paths.js';
-import { productsIn } from '../../adapters/fs/products.js';
+import { INCOMING_FOLDER } from '../../adapters/fs/paths.js';
+import { listProducts } from '../../adapters/fs/products.js';
 import { FsReleaseStore } from '../../adapters/fs/release-store.js';
-import { Workshop } from '../../adapters/fs/workshop.js';
-import { ConfigError, packageRoot, type Configuration } from '../load.js';
+import { ThreadPackageReader } from '../../adapters/fs/workshop.js';
+import { ConfigError, findPackageRoot, type Configuration } from '../load.js';
 import { releasesConfig } from '../../plugins/releases/config.js';
 import { setupConfig } from '../../plugins/setup/config.js';
 import type { Logger } from '../../ports/logger.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
-import { mendModes } from './data-directory.js';
-import type { ConnectionEars } from './store.js';
+import { fixModes } from './data-directory.js';
+import type { ConnectionListeners } from './store.js';
 
 /**
  * Returns the mode of `.htpasswd`.
  * @throws ConfigError for a missing group, or one that this process is not in
  */
-export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
-  return accessMode(configuration.section('releases', releasesConfig)).catch((error: Error) => {
+export function getAccessMode(configuration: Configuration): Promise<AccessMode> {
+  return resolveAccessMode(configuration.validateSection('releases', releasesConfig)).catch((error: Error) => {
     throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
   });
 }
@@ -28,8 +28,8 @@ export function accessModeOf(configuration: Configuration): Promise<AccessMode> 
  * Whether packages are stored in MongoDB.
  * @throws ConfigError without MongoDB, or when a web server must serve them from a disk
  */
-export function inMongo(configuration: Configuration): boolean {
-  const { url, web_path, web_group } = configuration.section('releases', releasesConfig);
+export function isStoredInMongo(configuration: Configuration): boolean {
+  const { url, web_path, web_group } = configuration.validateSection('releases', releasesConfig);
   if (url === null) return false;
   const from = configuration.origin('releases.url');
   if (configuration.core.storage.engine !== 'mongodb')
@@ -44,14 +44,14 @@ export function inMongo(configuration: Configuration): boolean {
  * Returns the directory of the release store; null: packages are in MongoDB.
  * @throws ConfigError
  */
-export function releasesFolder(configuration: Configuration): string | null {
-  if (inMongo(configuration)) return null;
-  return resolve(configuration.core.data_dir, configuration.section('releases', releasesConfig).path);
+export function getReleasesFolder(configuration: Configuration): string | null {
+  if (isStoredInMongo(configuration)) return null;
+  return resolve(configuration.core.data_dir, configuration.validateSection('releases', releasesConfig).path);
 }
 
-export async function releaseFoldersIn(store: string): Promise<string[]> {
-  const incoming = (await readdir(store)).filter((name) => name === INCOMING);
-  return [...incoming, ...(await productsIn(store))];
+export async function listReleaseFolders(store: string): Promise<string[]> {
+  const incoming = (await readdir(store)).filter((name) => name === INCOMING_FOLDER);
+  return [...incoming, ...(await listProducts(store))];
 }
 
 /**
@@ -60,30 +60,30 @@ export async function releaseFoldersIn(store: string): Promise<string[]> {
  * @param tell receives the connection state of packages in MongoDB
  * @throws ConfigError
  */
-export async function releasesOn(
+export async function openReleaseStore(
   configuration: Configuration,
   log: Logger,
-  tell?: ConnectionEars['tell'],
+  tell?: ConnectionListeners['tell'],
 ): Promise<ReleaseStore> {
   const { data_dir, storage } = configuration.core;
-  const remote = inMongo(configuration);
-  const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
-  const access = await accessModeOf(configuration);
-  await mendModes(configuration, access, log);
+  const remote = isStoredInMongo(configuration);
+  const path = resolve(data_dir, configuration.validateSection('releases', releasesConfig).path);
+  const access = await getAccessMode(configuration);
+  await fixModes(configuration, access, log);
   const failed = (err: unknown): void =>
     log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
   if (!remote) return new FsReleaseStore(path, access, failed);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
-  return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new Workshop());
+  return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new ThreadPackageReader());
 }
 
-export function installersOf(configuration: Configuration): FsInstallers {
-  const { built_agents } = configuration.section('setup', setupConfig);
-  return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(packageRoot(), built_agents));
+export function createInstallers(configuration: Configuration): FsInstallers {
+  const { built_agents } = configuration.validateSection('setup', setupConfig);
+  return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(findPackageRoot(), built_agents));
 }
 
 /** Whether there are installers to place; logged before the server listens. */
-export async function announced(installers: FsInstallers, log: Logger): Promise<boolean> {
+export async function announceInstallers(installers: FsInstallers, log: Logger): Promise<boolean> {
   try {
     return await installers.announce();
   } catch (err) {

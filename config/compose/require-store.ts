@@ -1,8 +1,8 @@
 /** Only `serve`, `restore` and `import` create an installation (contract 95, amendments). */
 import { dirname } from 'node:path';
 import { isRestoreReady } from '../../adapters/archive/backup/restore.js';
-import { isThere } from '../../adapters/archive/files.js';
-import type { Core } from '../load.js';
+import { fileExists } from '../../adapters/archive/files.js';
+import type { ResolvedConfig } from '../load.js';
 
 export class NoStore extends Error {
   override name = 'NoStore';
@@ -15,7 +15,7 @@ export class NoStore extends Error {
  * An interrupted restore counts as a store, because any start completes it.
  * @throws NoStore
  */
-export async function requireStore({ data_dir, storage: { file } }: Core): Promise<void> {
-  if (file === null || (await isThere(file)) || (await isRestoreReady(data_dir))) return;
+export async function requireStore({ data_dir, storage: { file } }: ResolvedConfig): Promise<void> {
+  if (file === null || (await fileExists(file)) || (await isRestoreReady(data_dir))) return;
   throw new NoStore(dirname(file));
 }

@@ -1,9 +1,9 @@
 import type { ServiceKeys } from '../../adapters/node/keys/keys.js';
-import type { Configuration, Core } from '../load.js';
-import type { Mode } from '../../kernel/kernel.js';
+import type { Configuration, ResolvedConfig } from '../load.js';
+import type { KernelMode } from '../../kernel/kernel.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-export interface Given {
+export interface SetupOverrides {
   configuration?: Configuration;
   /** If set, the data directory is not used and the store's fingerprints are not compared. */
   keys?: ServiceKeys;
@@ -16,16 +16,16 @@ export interface Given {
 }
 
 export interface Setup {
-  mode: Mode;
+  mode: KernelMode;
   configuration: Configuration;
-  config: Core;
+  config: ResolvedConfig;
   keys: ServiceKeys;
   usesDataDirectory: boolean;
   isShared: boolean;
-  given: Given;
+  given: SetupOverrides;
 }
 
-export function makeSetup(mode: Mode, configuration: Configuration, keys: ServiceKeys, given: Given): Setup {
+export function makeSetup(mode: KernelMode, configuration: Configuration, keys: ServiceKeys, given: SetupOverrides): Setup {
   const config = configuration.core;
   const isShared = config.storage.engine === 'mongodb';
   return { mode, configuration, config, keys, usesDataDirectory: given.keys === undefined, isShared, given };

@@ -5,7 +5,7 @@ import type { Configuration } from '../load.js';
 import { ConfigError } from '../sources.js';
 import { UntrustedFile } from '../../lib/files/trusted-file.js';
 
-const PLACE: Record<string, string> = {
+const PATH_PROBLEMS: Record<string, string> = {
   ENOENT: 'cannot be made',
   EEXIST: 'is no directory, or lies below a file',
   ENOTDIR: 'is no directory, or lies below a file',
@@ -16,7 +16,7 @@ const PLACE: Record<string, string> = {
   EDQUOT: 'lies on a disk where this user may use no more',
 };
 
-const LISTEN: Record<string, [key: string, problem: string]> = {
+const LISTEN_PROBLEMS: Record<string, [key: string, problem: string]> = {
   EADDRINUSE: ['server.port', 'is in use by another program'],
   EACCES: ['server.port', 'may not be used by this user'],
   EADDRNOTAVAIL: ['server.host', 'is no address of this machine'],
@@ -24,15 +24,15 @@ const LISTEN: Record<string, [key: string, problem: string]> = {
 };
 
 /** Origins of a key that is not set: its file in the data directory is named instead. */
-const UNSET = new Set(['the default', 'config/default.json']);
+const UNSET_ORIGINS = new Set(['the default', 'config/default.json']);
 
 /** Key settings in a message, except those in parentheses after their setting. */
-const KEYS = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
+const KEY_SETTING_PATTERN = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
 
-const alongside = (a: string, b: string): boolean =>
+const isNested = (a: string, b: string): boolean =>
   `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
 
-function startFault(configuration: Configuration, error: unknown): unknown {
+function toConfigError(configuration: Configuration, error: unknown): unknown {
   const { core } = configuration;
   const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, configuration.origin(key));
   const { file } = core.storage;
@@ -40,8 +40,8 @@ function startFault(configuration: Configuration, error: unknown): unknown {
   if (error instanceof KeyError) {
     const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
     if (key === 'keys')
-      return new KeyError(message.replace(KEYS, (one) => `${one} (from ${configuration.origin(one)})`));
-    const told = key !== undefined && !UNSET.has(configuration.origin(key));
+      return new KeyError(message.replace(KEY_SETTING_PATTERN, (one) => `${one} (from ${configuration.origin(one)})`));
+    const told = key !== undefined && !UNSET_ORIGINS.has(configuration.origin(key));
     return told ? of(key, problem as string) : error;
   }
   if (error instanceof UntrustedFile) {
@@ -51,24 +51,24 @@ function startFault(configuration: Configuration, error: unknown): unknown {
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
     return of('storage.url', `is refused: ${message}`);
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && hostname === core.server.host)) {
-    const [key, problem] = LISTEN[code] ?? [];
+    const [key, problem] = LISTEN_PROBLEMS[code] ?? [];
     const { host, port } = core.server;
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
   if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
   if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
-  const problem = PLACE[code];
+  const problem = PATH_PROBLEMS[code];
   // A vanished file is not the error of a setting.
   if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;
   const at = (place: string): string => (code === 'EACCES' || code === 'EPERM' ? path : place);
-  if (alongside(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
-  return file !== null && alongside(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;
+  if (isNested(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
+  return file !== null && isNested(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;
 }
 
-export async function toldBySetting<T>(configuration: Configuration, work: () => Promise<T>): Promise<T> {
+export async function attributeToConfigKey<T>(configuration: Configuration, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw startFault(configuration, error);
+    throw toConfigError(configuration, error);
   }
 }

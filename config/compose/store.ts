@@ -1,29 +1,29 @@
-import type { MongoOptions } from '../../adapters/mongodb/store.js';
-import { connectionLines } from '../../adapters/mongodb/connection-lines.js';
-import { connectionMetrics } from '../../adapters/mongodb/connection-metrics.js';
+import type { MongoStoreOptions } from '../../adapters/mongodb/store.js';
+import { createConnectionLogger } from '../../adapters/mongodb/connection-lines.js';
+import { createConnectionMetrics } from '../../adapters/mongodb/connection-metrics.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
-import type { Core } from '../load.js';
+import type { ResolvedConfig } from '../load.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-export interface ConnectionEars extends Pick<MongoOptions, 'tell' | 'answered'> {
+export interface ConnectionListeners extends Pick<MongoStoreOptions, 'tell' | 'answered'> {
   /** For a second connection to the same server, so that both are logged once. */
-  further?: MongoOptions['tell'];
+  secondary?: MongoStoreOptions['tell'];
 }
 
-export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionEars {
-  const lines = connectionLines(log, clock, lost);
-  const numbers = connectionMetrics(metrics, clock);
+export function createConnectionListeners(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionListeners {
+  const lines = createConnectionLogger(log, clock, lost);
+  const numbers = createConnectionMetrics(metrics, clock);
   return {
     tell: (state, cause) => {
       numbers.tell(state);
       lines(state, cause);
     },
     answered: (ms) => numbers.answered(ms),
-    further: lines,
+    secondary: lines,
   };
 }
 
@@ -31,9 +31,9 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
  * Drivers are imported lazily to keep commands fast.
  * @param threads of the embedded store
  */
-export async function storeOf(
-  { storage }: Core,
-  { tell, answered }: ConnectionEars = {},
+export async function createStore(
+  { storage }: ResolvedConfig,
+  { tell, answered }: ConnectionListeners = {},
   threads = true,
 ): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();

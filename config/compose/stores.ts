@@ -2,11 +2,11 @@ import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { DocumentStore } from '../../ports/store.js';
-import type { Logging } from './logging.js';
-import { releasesOn } from './releases.js';
+import type { LoggingServices } from './logging.js';
+import { openReleaseStore } from './releases.js';
 import type { Setup } from './setup.js';
-import { toldBySetting } from './start-fault.js';
-import { connectionEars, storeOf } from './store.js';
+import { attributeToConfigKey } from './start-fault.js';
+import { createConnectionListeners, createStore } from './store.js';
 
 export interface Stores {
   store: DocumentStore;
@@ -15,15 +15,15 @@ export interface Stores {
   lost: Promise<void>;
 }
 
-export async function makeStores(setup: Setup, logging: Logging, metrics: Metrics): Promise<Stores> {
+export async function makeStores(setup: Setup, logging: LoggingServices, metrics: Metrics): Promise<Stores> {
   const { configuration, config, usesDataDirectory, isShared, given } = setup;
   const { lines, log, clock } = logging;
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
-  const ears = isShared ? connectionEars(lines, metrics, clock, giveUp) : {};
-  const store = given.store ?? (await toldBySetting(configuration, () => storeOf(config, ears, given.threads)));
+  const ears = isShared ? createConnectionListeners(lines, metrics, clock, giveUp) : {};
+  const store = given.store ?? (await attributeToConfigKey(configuration, () => createStore(config, ears, given.threads)));
   const releaseStore = usesDataDirectory
-    ? await releasesOn(configuration, log, ears.further)
+    ? await openReleaseStore(configuration, log, ears.secondary)
     : new MemoryReleaseStore();
   return { store, releaseStore, lost };
 }

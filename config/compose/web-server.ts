@@ -1,6 +1,6 @@
-import { unlistedProxiesIn, type UnlistedProxies } from '../../adapters/node/unlisted-proxies.js';
+import { readUnlistedProxies, type UnlistedProxyRecorder } from '../../adapters/node/unlisted-proxies.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
-import type { Core } from '../load.js';
+import type { ResolvedConfig } from '../load.js';
 import type { AppSettings } from '../../kernel/contract.js';
 import type { Clock } from '../../ports/clock.js';
 import type { UnlistedProxy } from '../../ports/domain/system.js';
@@ -16,21 +16,21 @@ export interface WebServerParts {
   log: Logger;
   lines: PinoLogger;
   metrics: Metrics;
-  unlisted: UnlistedProxies;
+  unlisted: UnlistedProxyRecorder;
   peers: () => number;
 }
 
-export async function webServer(config: Core, webDir: string, parts: WebServerParts): Promise<HttpServer> {
+export async function createWebServer(config: ResolvedConfig, webDir: string, parts: WebServerParts): Promise<HttpServer> {
   const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
   const { HapiServer } = await import('../../adapters/hapi/server.js');
-  const { helpers } = await import('../../web/helpers.js');
+  const { createHelpers: helpers } = await import('../../web/helpers.js');
   return new HapiServer({
     host,
     port,
     base_url: base_url ?? '',
     trusted_proxies,
-    unlistedProxy: unlisted.note,
+    unlistedProxy: unlisted.record,
     limits: config.limits,
     sharers: peers,
     debug: config.app.debug,
@@ -46,13 +46,13 @@ export async function webServer(config: Core, webDir: string, parts: WebServerPa
   });
 }
 
-export async function unlistedProxiesOf(
+export async function listUnlistedProxies(
   dataDir: string,
   trusted: readonly string[],
 ): Promise<readonly UnlistedProxy[]> {
-  const { addressReader } = await import('../../adapters/hapi/wire/address.js');
+  const { createAddressResolver: addressReader } = await import('../../adapters/hapi/wire/address.js');
   const read = addressReader(trusted);
-  const seen = await unlistedProxiesIn(dataDir, Date.now());
+  const seen = await readUnlistedProxies(dataDir, Date.now());
   // For a trusted proxy the header is read.
   return seen.filter(({ address }) => read(address, '192.0.2.1') === address);
 }

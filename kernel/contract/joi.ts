@@ -43,18 +43,18 @@ function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Jo
 
 /** Lists schemas that may validate the same value instead: alternatives and conditions. */
 function listAlternatives({ $_terms: terms }: Joi.Schema): Joi.Schema[] {
-  const cases = [...((terms['matches'] ?? []) as Case[]), ...((terms['whens'] ?? []) as Case[])];
+  const cases = [...((terms['matches'] ?? []) as ConditionCase[]), ...((terms['whens'] ?? []) as ConditionCase[])];
   return cases
     .flatMap((one) => [one].concat(one.switch ?? []))
     .flatMap(({ schema, then, otherwise }) => [schema, then, otherwise])
     .filter((schema) => schema !== undefined);
 }
 
-interface Case {
+interface ConditionCase {
   schema?: Joi.Schema;
   then?: Joi.Schema;
   otherwise?: Joi.Schema;
-  switch?: Case[];
+  switch?: ConditionCase[];
 }
 
 /** Returns the texts of a section that its schema marks as secrets. */

@@ -4,7 +4,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { DeclaredPorts } from '../../ports/ports.js';
 import type { Collection, CollectionSpec, Doc } from '../../ports/store.js';
-import type { Catalogue } from '../errors.js';
+import type { ErrorCatalog } from '../errors.js';
 
 /**
  * A numbered, additive change of the plugin's own data. It is recorded as
@@ -57,7 +57,7 @@ export interface Manifest {
   /** Events that it emits. */
   events?: readonly string[];
   /** Its error codes with status and meaning; thrown with `refuse`. */
-  errors?: Catalogue;
+  errors?: ErrorCatalog;
   /** Descriptions of its route groups in openapi.json, by the first path segment below `/api/`. */
   tags?: Readonly<Record<string, string>>;
   /**

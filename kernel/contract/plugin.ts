@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import type { ListenSpec } from '../../ports/events.js';
-import type { OwnHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
+import type { CustomHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { Ids } from '../../ports/ids.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
@@ -9,7 +9,7 @@ import type { Collection, Doc, Transact } from '../../ports/store.js';
 import type { Extension, ExtensionPoint, Token } from '../../ports/token.js';
 import type { Instances } from '../container.js';
 import type { Class, Key } from '../inject.js';
-import type { LockHeld } from '../locks.js';
+import type { HeldLock } from '../locks.js';
 import type { CommandSpec } from './command.js';
 import type { Manifest } from './manifest.js';
 import type { AppSettings } from './ports.js';
@@ -28,7 +28,7 @@ export interface PluginParts {
   pages?: readonly PageSpec[];
   panels?: readonly PanelSpec[];
   /** Custom hosts that show a single shared page. */
-  hosts?: OwnHosts;
+  hosts?: CustomHosts;
   jobs?: readonly JobSpec[];
   listens?: readonly ListenSpec[];
   commands?: readonly CommandSpec[];
@@ -85,7 +85,7 @@ export interface PluginContext<C = Record<string, unknown>> {
    * @throws LeaseLost when the lock was lost (`signal` has aborted: another process may have
    *   started), and what `work` throws
    */
-  lock<T>(name: string, work: (held: LockHeld) => Promise<T>): Promise<{ result: T } | null>;
+  lock<T>(name: string, work: (held: HeldLock) => Promise<T>): Promise<{ result: T } | null>;
   /**
    * Emits an event of the manifest. Returns false when a durable listener failed: keep the event in
    * the outbox and emit it again with the same `id` (ports/events.ts).

@@ -43,13 +43,13 @@ export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]
 }
 
 /** Addition of a plugin to an extension point. */
-export interface Added<T> {
+export interface Addition<T> {
   /** Plugin id. */
   plugin: string;
   value: T;
 }
 
 /** Like `added`, with the plugin of each addition, to track plugins that come and go. */
-export function addedBy<T>({ point }: ExtensionPoint<T>): Token<() => readonly Added<T>[]> {
+export function addedBy<T>({ point }: ExtensionPoint<T>): Token<() => readonly Addition<T>[]> {
   return token(`addedBy:${point}`);
 }

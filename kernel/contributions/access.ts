@@ -1,26 +1,26 @@
 import Joi from 'joi';
 import type { BasicGuard } from '../../ports/http.js';
-import { run, type SchemaOf } from './shapes.js';
+import { functionSchema, type SchemaOf } from './shapes.js';
 
 export function findAccessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
   if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
-  if (access === 'public' || isBasic(access)) return [];
+  if (access === 'public' || isBasicRule(access)) return [];
   return [access].flat().flatMap((rule: unknown) => findRuleFaults(rule, scopes));
 }
 
 export const formatUnknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
-export const isSession = (rule: object): boolean => {
+export const isSessionRule = (rule: object): boolean => {
   const role: unknown = (rule as { session?: unknown }).session;
   return role === 'admin' || role === 'member';
 };
 /** HTTP Basic cannot be combined with other rules. */
-const isBasic = (access: unknown): boolean =>
+const isBasicRule = (access: unknown): boolean =>
   access !== null &&
   typeof access === 'object' &&
   'basic' in access &&
-  BASIC.validate(access, { convert: false, allowUnknown: false }).error === undefined;
-const BASIC = Joi.object({
-  basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies SchemaOf<BasicGuard>)
+  basicRuleSchema.validate(access, { convert: false, allowUnknown: false }).error === undefined;
+const basicRuleSchema = Joi.object({
+  basic: Joi.object({ realm: Joi.string().required(), authorize: functionSchema } satisfies SchemaOf<BasicGuard>)
     .unknown()
     .required(),
 }).required();
@@ -36,6 +36,6 @@ function findRuleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
     return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
   }
   const known =
-    kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSession(rest);
+    kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSessionRule(rest);
   return known ? [] : [formatUnknownRule(rule)];
 }

@@ -1,4 +1,4 @@
-import { CODES, type Catalogue } from '../errors.js';
+import { CODES, type ErrorCatalog } from '../errors.js';
 
 /**
  * Registry of names that only one plugin may have (routes, pages, tools, jobs, commands), and of
@@ -9,11 +9,11 @@ export class NameRegistry {
 
   constructor(
     readonly scopes: ReadonlySet<string>,
-    readonly codes: Catalogue = CODES,
+    readonly codes: ErrorCatalog = CODES,
   ) {}
 
   /** Claims `key` for the plugin. Returns the plugin that already has it, or null. */
-  take(key: string, plugin: string): string | null {
+  claim(key: string, plugin: string): string | null {
     const owner = this.#owners.get(key);
     if (owner !== undefined) return owner;
     this.#owners.set(key, plugin);

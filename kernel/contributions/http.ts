@@ -1,8 +1,8 @@
 import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { FullManifest } from '../manifest.js';
-import { findAccessFaults, isSession, formatUnknownRule } from './access.js';
+import { findAccessFaults, isSessionRule, formatUnknownRule } from './access.js';
 import type { NameRegistry } from './claims.js';
-import { PAGE, PANEL, ROUTE, type findSchemaFaults } from './shapes.js';
+import { pageSchema, panelSchema, routeSchema, type findSchemaFaults } from './shapes.js';
 
 export function findRouteFaults(
   route: RouteSpec,
@@ -12,7 +12,7 @@ export function findRouteFaults(
 ): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
-  const faults = [...look(ROUTE, route), ...findAccessFaults(route.access, claims.scopes), ...findParamFaults(route)];
+  const faults = [...look(routeSchema, route), ...findAccessFaults(route.access, claims.scopes), ...findParamFaults(route)];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
     faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
@@ -21,7 +21,7 @@ export function findRouteFaults(
       for (const method of methods) faults.push(...findPathConflict(method, path, plugin, claims));
     }
     for (const { name } of [route.tool ?? []].flat()) {
-      const owner = claims.take(`tool ${name}`, plugin);
+      const owner = claims.claim(`tool ${name}`, plugin);
       if (owner !== null)
         faults.push(`the tool "${name}" is offered by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`);
     }
@@ -29,10 +29,10 @@ export function findRouteFaults(
   return faults.map((fault) => `${label}: ${fault}`);
 }
 
-const NO_VIEWS = 'there is no folder of views: set `from: import.meta.url` in the plugin';
+const VIEWS_MISSING = 'there is no folder of views: set `from: import.meta.url` in the plugin';
 
 export function findPanelFaults(panel: PanelSpec, views: string | null, look: typeof findSchemaFaults): string[] {
-  const faults = [...look(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
+  const faults = [...look(panelSchema, panel), ...(views === null ? [VIEWS_MISSING] : [])];
   return faults.map((fault) => `panel ${panel.id}: ${fault}`);
 }
 
@@ -43,10 +43,10 @@ export function findPageFaults(
   look: typeof findSchemaFaults,
 ): string[] {
   const method = page.method ?? 'GET';
-  const faults = [...look(PAGE, page), ...findParamFaults(page)];
+  const faults = [...look(pageSchema, page), ...findParamFaults(page)];
   if (page.access === undefined) faults.push('declares no access');
-  else if (page.access !== 'public' && !isSession(page.access)) faults.push(formatUnknownRule(page.access));
-  if (views === null) faults.push(NO_VIEWS);
+  else if (page.access !== 'public' && !isSessionRule(page.access)) faults.push(formatUnknownRule(page.access));
+  if (views === null) faults.push(VIEWS_MISSING);
   if (page.shared !== undefined && (page.access !== 'public' || method !== 'GET'))
     faults.push("`shared` goes with `access: 'public'` and GET alone: everybody is given the same bytes");
   if ((page.basic !== undefined || page.onOwnHosts === true) && page.access !== 'public')
@@ -69,7 +69,7 @@ function findParamFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'i
 
 /** Paths that differ only in parameter names are the same path. */
 function findPathConflict(method: string, path: string, plugin: string, claims: NameRegistry): string[] {
-  const owner = claims.take(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
+  const owner = claims.claim(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
   if (owner === null) return [];
   return [`${method} ${path} is mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`];
 }

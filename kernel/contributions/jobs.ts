@@ -1,6 +1,6 @@
 import type { JobSpec } from '../../ports/jobs.js';
 import type { NameRegistry } from './claims.js';
-import { JOB, type findSchemaFaults } from './shapes.js';
+import { jobSchema, type findSchemaFaults } from './shapes.js';
 
 /**
  * Returns the full name: `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A
@@ -10,7 +10,7 @@ export function getFullJobName(plugin: string, name: string): string {
   return name.includes('.') ? name : `${plugin}.${name}`;
 }
 
-export const withFullJobName = (job: JobSpec, plugin: string): JobSpec => ({
+export const toFullyNamedJob = (job: JobSpec, plugin: string): JobSpec => ({
   ...job,
   name: getFullJobName(plugin, job.name),
   run: (call) => job.run(call),
@@ -22,12 +22,12 @@ export function findJobFaults(
   claims: NameRegistry,
   look: typeof findSchemaFaults,
 ): string[] {
-  const faults = look(JOB, job);
+  const faults = look(jobSchema, job);
   if (faults.length === 0) {
     const name = getFullJobName(plugin, job.name);
     if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {
       faults.push(`its name must be "${plugin}." and a lower-case word`);
-    } else if (claims.take(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');
+    } else if (claims.claim(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');
   }
   return faults.map((fault) => `job ${job.name}: ${fault}`);
 }

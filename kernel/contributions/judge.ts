@@ -8,11 +8,11 @@ import type { PluginParts } from '../contract/plugin.js';
 import type { FullManifest } from '../manifest.js';
 import type { NameRegistry } from './claims.js';
 import { findPageFaults, findPanelFaults, findRouteFaults } from './http.js';
-import { withFullJobName, findJobFaults } from './jobs.js';
-import { COMMAND, EXTENSION, LISTEN, PARTS, findSchemaFaults } from './shapes.js';
+import { toFullyNamedJob, findJobFaults } from './jobs.js';
+import { commandSchema, extensionSchema, listenSchema, partsSchema, findSchemaFaults } from './shapes.js';
 
 /** For plugins whose shapes the tests have validated, to keep startup fast. */
-const LEFT: typeof findSchemaFaults = () => [];
+const skipShapeCheck: typeof findSchemaFaults = () => [];
 
 export interface ValidatedParts {
   parts: PluginParts;
@@ -25,8 +25,8 @@ export function validateParts(
   { views, tested }: { views: string | null; tested: boolean },
   claims: NameRegistry,
 ): ValidatedParts {
-  const look = tested ? LEFT : findSchemaFaults;
-  const wrong = look(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
+  const look = tested ? skipShapeCheck : findSchemaFaults;
+  const wrong = look(partsSchema, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
   if (wrong.length > 0) return { parts: {}, faults: wrong };
   const parts = returned as PluginParts;
   const faults: string[] = [];
@@ -48,8 +48,8 @@ export function validateParts(
     pages: keep(parts.pages, (page) => findPageFaults(page, { id, views }, claims, look)),
     hosts: parts.hosts,
     panels: keep(parts.panels, (panel) => findPanelFaults(panel, views, look)),
-    jobs: keep(parts.jobs, (job) => findJobFaults(job, id, claims, look)).map((job) => withFullJobName(job, id)),
-    listens: keep(parts.listens, (listen) => look(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
+    jobs: keep(parts.jobs, (job) => findJobFaults(job, id, claims, look)).map((job) => toFullyNamedJob(job, id)),
+    listens: keep(parts.listens, (listen) => look(listenSchema, listen).map((f) => `listener of ${listen.event}: ${f}`)),
     commands: keep(parts.commands, (command) => findCommandFaults(command, id, claims, look)),
   };
   faults.push(...findServiceFaults(parts.services ?? {}, manifest.provides));
@@ -62,9 +62,9 @@ function findCommandFaults(
   claims: NameRegistry,
   look: typeof findSchemaFaults,
 ): string[] {
-  const faults = look(COMMAND, command);
+  const faults = look(commandSchema, command);
   if (faults.length === 0) {
-    const owner = claims.take(`command ${command.name}`, plugin);
+    const owner = claims.claim(`command ${command.name}`, plugin);
     if (owner !== null)
       faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} has a command of this name already`);
   }
@@ -79,7 +79,7 @@ function findExtensionFaults(
   const { point } = extension;
   if (typeof point === 'string' && !manifest.extends.includes(point))
     return [`adds to the extension point "${point}", which is not in its manifest: declare it in \`extends\``];
-  return look(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
+  return look(extensionSchema, extension).map((fault) => `extension of ${point}: ${fault}`);
 }
 
 function findServiceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {

@@ -12,16 +12,16 @@ import type { PluginParts } from '../contract/plugin.js';
  */
 export type SchemaOf<T> = Record<keyof T, Joi.Schema>;
 
-export const run = Joi.function().required();
-const duck = Joi.any();
+export const functionSchema = Joi.function().required();
+const anySchema = Joi.any();
 /**
  * A plugin may bring its own copy of joi, but not another version, because schemas of different
  * versions cannot be combined.
  */
-const VERSION = Symbol.for('@hapi/joi/schema');
-const schema = Joi.any()
+const JOI_VERSION_KEY = Symbol.for('@hapi/joi/schema');
+const joiSchema = Joi.any()
   .custom((value: Partial<Record<symbol, { version?: string }>>, helpers) => {
-    const made = value[VERSION]?.version;
+    const made = value[JOI_VERSION_KEY]?.version;
     if (made === undefined) return helpers.error('schema.none');
     return made === Joi.version ? value : helpers.error('schema.version', { made, ours: Joi.version });
   })
@@ -30,10 +30,10 @@ const schema = Joi.any()
     'schema.version':
       '{{#label}} is a schema of joi {{#made}}, and the service has {{#ours}}: take `joi` from aos/plugin',
   });
-const schemas = Joi.object({
-  params: schema,
-  query: schema,
-  body: schema,
+const inputSchemas = Joi.object({
+  params: joiSchema,
+  query: joiSchema,
+  body: joiSchema,
   stream: Joi.object({
     mediaTypes: Joi.array().items(Joi.string().lowercase()).min(1).required(),
     multipart: Joi.object({
@@ -48,7 +48,7 @@ const schemas = Joi.object({
   mediaType: Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),
 } satisfies SchemaOf<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
-const path = Joi.string()
+const pathSchema = Joi.string()
   .required()
   .custom((value: string, helpers) => {
     if (!value.startsWith('/')) return helpers.error('path.start');
@@ -60,15 +60,15 @@ const path = Joi.string()
     'path.colon': '{{#label}} names a parameter with a colon: write its name in braces',
     'path.shape': '{{#label}} has an unknown shape: parameters are names in braces, and there is no query in it',
   });
-const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
+const methodSchema = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
 
-const operationId = Joi.string()
+const operationIdSchema = Joi.string()
   .pattern(/^[a-z][A-Za-z0-9]{0,99}$/)
   .messages({ 'string.pattern.base': '{{#label}} must be letters and digits, a lower-case letter first' });
-const success = Joi.number().integer().min(200).max(399);
+const successStatusSchema = Joi.number().integer().min(200).max(399);
 
-const names = Joi.array().items(Joi.string());
-const TOOL = Joi.object({
+const namesSchema = Joi.array().items(Joi.string());
+const toolSchema = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z0-9_]{0,63}$/)
     .required()
@@ -78,30 +78,30 @@ const TOOL = Joi.object({
   readOnly: Joi.boolean(),
   destructive: Joi.boolean(),
   idempotent: Joi.boolean(),
-  only: names,
-  omit: names,
+  only: namesSchema,
+  omit: namesSchema,
   fixed: Joi.object(),
   choices: Joi.object().pattern(Joi.string(), Joi.array().items(Joi.string()).min(1)),
   defaults: Joi.object(),
   describe: Joi.object().pattern(Joi.string(), Joi.string().allow('')),
-  untrusted: names,
+  untrusted: namesSchema,
   textLimit: Joi.number().integer().min(1),
   answer: Joi.function(),
   refusal: Joi.function(),
 } satisfies SchemaOf<ToolSpec>);
 
-export const ROUTE = Joi.object({
-  method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
-  path,
-  aliases: Joi.array().items(path),
-  operationId: Joi.alternatives(operationId, Joi.array().items(operationId).min(1)),
+export const routeSchema = Joi.object({
+  method: Joi.alternatives(methodSchema, Joi.array().items(methodSchema).min(1)).required(),
+  path: pathSchema,
+  aliases: Joi.array().items(pathSchema),
+  operationId: Joi.alternatives(operationIdSchema, Joi.array().items(operationIdSchema).min(1)),
   tag: Joi.string(),
   summary: Joi.string().required(),
   description: Joi.string(),
-  access: duck,
-  input: schemas,
-  output: duck,
-  status: Joi.alternatives(success, Joi.array().items(success).min(1)),
+  access: anySchema,
+  input: inputSchemas,
+  output: anySchema,
+  status: Joi.alternatives(successStatusSchema, Joi.array().items(successStatusSchema).min(1)),
   errors: Joi.array().items(Joi.string()),
   strictQuery: Joi.boolean(),
   bare: Joi.boolean(),
@@ -109,7 +109,7 @@ export const ROUTE = Joi.object({
   hidden: Joi.boolean(),
   waits: Joi.function(),
   onOwnHosts: Joi.boolean(),
-  tool: Joi.alternatives(TOOL, Joi.array().items(TOOL).min(1)),
+  tool: Joi.alternatives(toolSchema, Joi.array().items(toolSchema).min(1)),
   limits: Joi.object(),
   cors: Joi.boolean(),
   credential: Joi.function(),
@@ -117,19 +117,19 @@ export const ROUTE = Joi.object({
     Joi.object({ in: Joi.string().valid('header', 'query').required(), name: Joi.string().required() }),
   ),
   onRefused: Joi.function(),
-  handle: run,
+  handle: functionSchema,
 } satisfies SchemaOf<RouteSpec>);
-export const PAGE = Joi.object({
+export const pageSchema = Joi.object({
   method: Joi.string().valid('GET', 'POST'),
-  path,
+  path: pathSchema,
   title: Joi.string().required(),
   nav: Joi.object(),
-  access: duck,
+  access: anySchema,
   limits: Joi.object(),
   panels: Joi.boolean(),
   creates: Joi.boolean(),
   shared: Joi.object({ maxAgeMs: Joi.number().integer().min(100).required(), personal: Joi.function() }),
-  basic: duck,
+  basic: anySchema,
   onOwnHosts: Joi.boolean(),
   projectQuery: Joi.string(),
   upload: Joi.object({
@@ -139,17 +139,17 @@ export const PAGE = Joi.object({
     bytes: Joi.number().integer().min(1).required(),
   }),
   files: Joi.boolean(),
-  input: schemas,
+  input: inputSchemas,
   again: Joi.function(),
-  handle: run,
+  handle: functionSchema,
 } satisfies SchemaOf<PageSpec>);
-export const PANEL = Joi.object({
+export const panelSchema = Joi.object({
   id: Joi.string().required(),
   kind: Joi.string().valid('attention', 'trend').required(),
   order: Joi.number().required(),
-  load: run,
+  load: functionSchema,
 } satisfies SchemaOf<PanelSpec>);
-export const JOB = Joi.object({
+export const jobSchema = Joi.object({
   name: Joi.string().required(),
   everyMs: Joi.number().integer().min(1),
   cron: Joi.string()
@@ -157,18 +157,18 @@ export const JOB = Joi.object({
     .messages({ 'string.pattern.base': '{{#label}} must have five fields: minute, hour, day, month, day of the week' }),
   timeoutMs: Joi.number().integer().min(1),
   removesByAge: Joi.boolean(),
-  run,
+  run: functionSchema,
 } satisfies SchemaOf<JobSpec>).oxor('everyMs', 'cron');
-export const LISTEN = Joi.object({
+export const listenSchema = Joi.object({
   event: Joi.string().required(),
   durable: Joi.boolean(),
-  handle: run,
+  handle: functionSchema,
 } satisfies SchemaOf<ListenSpec>);
-export const EXTENSION = Joi.object({
+export const extensionSchema = Joi.object({
   point: Joi.string().required(),
   value: Joi.any().required(),
 } satisfies SchemaOf<Extension>);
-export const COMMAND = Joi.object({
+export const commandSchema = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/)
     .required()
@@ -176,13 +176,13 @@ export const COMMAND = Joi.object({
   summary: Joi.string().required(),
   args: Joi.array().items(Joi.string()),
   options: Joi.object(),
-  run,
+  run: functionSchema,
 } satisfies SchemaOf<CommandSpec>);
-export const PARTS = Joi.object({
+export const partsSchema = Joi.object({
   routes: Joi.array(),
   pages: Joi.array(),
   panels: Joi.array(),
-  hosts: Joi.object({ find: run }).unknown(),
+  hosts: Joi.object({ find: functionSchema }).unknown(),
   jobs: Joi.array(),
   listens: Joi.array(),
   commands: Joi.array(),
@@ -198,10 +198,10 @@ const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.requir
 /**
  * Schemas with prepared messages, because joi would compile the messages again on each validation.
  */
-const judges = new WeakMap<Joi.Schema, Joi.Schema>();
+const preparedSchemas = new WeakMap<Joi.Schema, Joi.Schema>();
 
-function judgeOf(schema: Joi.Schema): Joi.Schema {
-  const known = judges.get(schema);
+function prepareSchema(schema: Joi.Schema): Joi.Schema {
+  const known = preparedSchemas.get(schema);
   if (known !== undefined) return known;
   const made = schema.prefs({
     abortEarly: false,
@@ -209,12 +209,12 @@ function judgeOf(schema: Joi.Schema): Joi.Schema {
     errors: { wrap: { label: false } },
     messages: MESSAGES,
   });
-  judges.set(schema, made);
+  preparedSchemas.set(schema, made);
   return made;
 }
 
 /** Finds faults in the shape of `value`, one sentence each. Converts nothing. */
 export function findSchemaFaults(schema: Joi.Schema, value: unknown): string[] {
-  const { error } = judgeOf(schema).validate(value);
+  const { error } = prepareSchema(schema).validate(value);
   return error === undefined ? [] : error.details.map(({ message }) => message);
 }

@@ -6,7 +6,7 @@ import { View, type HttpRequest, type PageResult, type PageSpec } from '../../po
 import { ServiceError } from '../errors.js';
 
 /** The part of a rejection that a page shows. */
-export interface Problem {
+export interface FormRejection {
   message: string;
   code: string;
   /** Error text by field. */
@@ -14,7 +14,7 @@ export interface Problem {
 }
 
 /** Statuses that the user can correct on the page; others lead to the error page. */
-const MENDABLE: readonly number[] = [409, 422];
+const CORRECTABLE_STATUSES: readonly number[] = [409, 422];
 
 /**
  * Returns the result of `run`, or the page again with the rejection's status and headers
@@ -23,8 +23,8 @@ const MENDABLE: readonly number[] = [409, 422];
  */
 export async function orAgain(
   run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<PageResult> | PageResult,
-  mendable: readonly number[] = MENDABLE,
+  again: (problem: FormRejection) => Promise<PageResult> | PageResult,
+  mendable: readonly number[] = CORRECTABLE_STATUSES,
 ): Promise<PageResult> {
   try {
     return await run();
@@ -33,7 +33,7 @@ export async function orAgain(
     const { message, code, fields: errors = {} } = error;
     const page = await again({ message, code, errors });
     if (!(page instanceof View)) return page;
-    const view = page.withRefusal(error.status, { code, message, fields: errors });
+    const view = page.withRejection(error.status, { code, message, fields: errors });
     for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
     return view;
   }
@@ -45,10 +45,10 @@ export async function orAgain(
  * @param again renders the page with the form
  * @param mendable statuses that the page itself can show
  */
-export const formPage = (
+export const createFormPage = (
   page: Omit<PageSpec, 'method' | 'handle'>,
   run: (request: HttpRequest) => Promise<PageResult>,
-  again: (request: HttpRequest, problem: Problem) => Promise<PageResult> | PageResult,
+  again: (request: HttpRequest, problem: FormRejection) => Promise<PageResult> | PageResult,
   mendable?: readonly number[],
 ): PageSpec => ({
   ...page,
@@ -75,14 +75,14 @@ export type PageAction = (request: HttpRequest, id: string) => Promise<PageResul
  * @param mendable statuses that the page itself can show
  * @returns a function that creates one button; `input` if its name has parameters
  */
-export const pageActions =
+export const createPageActions =
   (
     page: Pick<PageSpec, 'path' | 'title' | 'access' | 'input'>,
-    again: (request: HttpRequest, problem: Problem) => Promise<PageResult>,
+    again: (request: HttpRequest, problem: FormRejection) => Promise<PageResult>,
     mendable?: readonly number[],
   ) =>
   (name: string, run: PageAction, input = page.input): PageSpec =>
-    formPage(
+    createFormPage(
       { ...page, path: `${page.path}/${name}`, ...(input && { input }) },
       (request) => run(request, request.params['id'] ?? ''),
       again,
@@ -90,4 +90,4 @@ export const pageActions =
     );
 
 /** Formats a rejection as one text, for a page without form controls. */
-export const problemText = ({ message, errors }: Problem): string => [message, ...Object.values(errors)].join(' ');
+export const formatProblem = ({ message, errors }: FormRejection): string => [message, ...Object.values(errors)].join(' ');

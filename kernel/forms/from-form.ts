@@ -5,47 +5,47 @@
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
 import { formatSentence } from '../../lib/sentence.js';
-import { grouped } from '../../lib/text/grouped.js';
+import { formatInteger } from '../../lib/text/grouped.js';
 import { invalid } from '../errors.js';
 
 const MAX_FORM_ENTRIES = 50;
 
-type Context = Record<string, unknown>;
+type FaultContext = Record<string, unknown>;
 
-const count = (value: unknown): string => (typeof value === 'number' ? grouped(value) : String(value));
+const formatCount = (value: unknown): string => (typeof value === 'number' ? formatInteger(value) : String(value));
 
 /** Formats choices as `a, b or c`; null is an empty control. */
-const choices = (valids: unknown): string => {
+const formatChoices = (valids: unknown): string => {
   const names = (Array.isArray(valids) ? valids : []).filter((one) => one !== null && one !== '').map(String);
   const last = names.pop() ?? '';
   return names.length === 0 ? last : `${names.join(', ')} or ${last}`;
 };
 
-const length = ({ limit, value }: Context): string => {
-  const now = typeof value === 'string' ? `; these are ${count(Array.from(value).length)}` : '';
-  return `${limit === 1 ? '1 character' : `${count(limit)} characters`}${now}`;
+const formatLength = ({ limit, value }: FaultContext): string => {
+  const now = typeof value === 'string' ? `; these are ${formatCount(Array.from(value).length)}` : '';
+  return `${limit === 1 ? '1 character' : `${formatCount(limit)} characters`}${now}`;
 };
-const entries = ({ limit }: Context): string => (limit === 1 ? 'one' : count(limit));
+const formatEntries = ({ limit }: FaultContext): string => (limit === 1 ? 'one' : formatCount(limit));
 
-const missing = (): string => 'Fill this in.';
-const date = (): string => 'Give a date and time such as 2026-11-22T08:00:00Z.';
-const address = (): string => 'Give a whole address that begins with https:// or http://.';
+const formatMissing = (): string => 'Fill this in.';
+const formatDate = (): string => 'Give a date and time such as 2026-11-22T08:00:00Z.';
+const formatAddress = (): string => 'Give a whole address that begins with https:// or http://.';
 
 /** By joi's error type. */
-const WORDS: Record<string, (context: Context) => string> = {
-  'any.required': missing,
-  'string.empty': missing,
-  'any.only': ({ valids }) => `Choose ${choices(valids)}.`,
+const MESSAGE_FORMATTERS: Record<string, (context: FaultContext) => string> = {
+  'any.required': formatMissing,
+  'string.empty': formatMissing,
+  'any.only': ({ valids }) => `Choose ${formatChoices(valids)}.`,
   'any.unknown': () => 'This cannot be set here.',
   'string.base': () => 'Write text.',
-  'string.min': (context) => (context['limit'] === 1 ? missing() : `Write at least ${length(context)}.`),
-  'string.max': (context) => `Write at most ${length(context)}.`,
-  'string.length': (context) => `Write exactly ${length(context)}.`,
+  'string.min': (context) => (context['limit'] === 1 ? formatMissing() : `Write at least ${formatLength(context)}.`),
+  'string.max': (context) => `Write at most ${formatLength(context)}.`,
+  'string.length': (context) => `Write exactly ${formatLength(context)}.`,
   'string.email': () => 'Give an e-mail address such as ada@example.com.',
-  'string.uri': address,
-  'string.uriCustomScheme': address,
+  'string.uri': formatAddress,
+  'string.uriCustomScheme': formatAddress,
   'string.guid': () => 'Give an id as the service writes it.',
-  'string.isoDate': date,
+  'string.isoDate': formatDate,
   'string.pattern.name': ({ name }) => `Use ${String(name)}.`,
   'string.pattern.invert.name': ({ name }) => `The text must be ${String(name)}.`,
   'string.pattern.base': () => 'The text does not have the form that is asked for.',
@@ -54,12 +54,12 @@ const WORDS: Record<string, (context: Context) => string> = {
   'number.infinity': () => 'Give a number.',
   'number.integer': () => 'Give a whole number.',
   'number.positive': () => 'Give a number above zero.',
-  'number.min': ({ limit }) => `Give ${count(limit)} or more.`,
-  'number.max': ({ limit }) => `Give ${count(limit)} or less.`,
+  'number.min': ({ limit }) => `Give ${formatCount(limit)} or more.`,
+  'number.max': ({ limit }) => `Give ${formatCount(limit)} or less.`,
   'boolean.base': () => 'Choose yes or no.',
   'array.base': () => 'Choose from the list.',
-  'array.min': (context) => `Choose at least ${entries(context)}.`,
-  'array.max': (context) => `Give at most ${entries(context)}.`,
+  'array.min': (context) => `Choose at least ${formatEntries(context)}.`,
+  'array.max': (context) => `Give at most ${formatEntries(context)}.`,
   'array.unique': () => 'Name each only once.',
   'array.includesRequiredUnknowns': () => 'Choose at least one.',
   'object.base': () => 'Give an object.',
@@ -69,18 +69,18 @@ const WORDS: Record<string, (context: Context) => string> = {
  * Marks messages that the schema does not override: `.message(…)` and `.messages(…)` take
  * precedence.
  */
-const MARK = '(words of the form)';
+const FORM_MESSAGE_MARK = '(words of the form)';
 
 /** Collects every error, marked, and drops fields that the schema lacks. */
-const FORM: ValidationOptions = {
+const FORM_OPTIONS: ValidationOptions = {
   abortEarly: false,
   stripUnknown: true,
   errors: { label: false },
-  messages: Object.fromEntries(Object.keys(WORDS).map((type) => [type, MARK])),
+  messages: Object.fromEntries(Object.keys(MESSAGE_FORMATTERS).map((type) => [type, FORM_MESSAGE_MARK])),
 };
 
 /** Matches the API's message about timestamps. */
-const TIMESTAMP = /RFC 3339/;
+const TIMESTAMP_PATTERN = /RFC 3339/;
 
 /**
  * Maps errors to controls. An error inside a list belongs to the list, one of several controls to
@@ -91,7 +91,7 @@ function toFieldFaults({ details }: ValidationError): Record<string, string> {
   for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
     const { peers = ['form'] } = context as { peers?: readonly string[] };
     const name = String(path[0] ?? peers[0]);
-    const words = message === MARK ? WORDS[type]?.(context) : TIMESTAMP.test(message) ? date() : undefined;
+    const words = message === FORM_MESSAGE_MARK ? MESSAGE_FORMATTERS[type]?.(context) : TIMESTAMP_PATTERN.test(message) ? formatDate() : undefined;
     if (!faults.has(name)) faults.set(name, words ?? formatSentence(message));
   }
   return Object.fromEntries(faults);
@@ -104,7 +104,7 @@ function toFieldFaults({ details }: ValidationError): Record<string, string> {
  * @throws ServiceError validation_failed: `fields` has a sentence for each invalid control
  */
 export function fromForm(schema: ObjectSchema, given: object, options: ValidationOptions = {}): unknown {
-  const { value, error } = schema.validate(given, { ...FORM, ...options }) as {
+  const { value, error } = schema.validate(given, { ...FORM_OPTIONS, ...options }) as {
     value: unknown;
     error?: ValidationError;
   };

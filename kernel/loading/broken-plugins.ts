@@ -12,7 +12,7 @@ export interface BrokenPlugin {
   faults: readonly Fault[];
 }
 
-export interface OwnedFault extends Fault {
+export interface PluginFault extends Fault {
   owner: LoadedPlugin | null;
 }
 

@@ -5,13 +5,13 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { refuseOpen, UntrustedFile } from '../../lib/files/trusted-file.js';
+import { requireRestrictedFile, UntrustedFile } from '../../lib/files/trusted-file.js';
 import type { Plugin } from '../contract.js';
 import { getFaultReason, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
 import { addPluginModule, runInPlugin } from './thrown.js';
-import { within } from '../timeout.js';
+import { runWithTimeout } from '../timeout.js';
 
 export interface LoadSettings {
   entries: readonly string[];
@@ -40,34 +40,34 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
   if (settings.entries.length > 0) await shareContract();
   for (const entry of settings.entries) {
     try {
-      plugins.push(await load(entry, settings));
+      plugins.push(await loadPlugin(entry, settings));
     } catch (error) {
-      const mend = error instanceof Unresolved ? error.mend : 'fix the module, or remove the entry from `plugins`';
-      const fault = { plugin: entry, fault: `cannot be loaded: ${describe(error)}`, mend };
+      const mend = error instanceof UnresolvedPluginError ? error.mend : 'fix the module, or remove the entry from `plugins`';
+      const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, mend };
       if (error instanceof UntrustedFile) untrusted.push(fault);
       else
-        unloaded.push({ plugin: { plugin: null, entry, module: moduleAt(entry, settings.bases), views: null }, fault });
+        unloaded.push({ plugin: { plugin: null, entry, module: findModule(entry, settings.bases), views: null }, fault });
     }
   }
   return { plugins, unloaded, untrusted };
 }
 
-function moduleAt(entry: string, bases: readonly string[]): string | null {
+function findModule(entry: string, bases: readonly string[]): string | null {
   try {
-    return realpathSync(locate(entry, bases));
+    return realpathSync(resolvePath(entry, bases));
   } catch {
     return null;
   }
 }
 
 /** A SyntaxError's message does not name its type. */
-function describe(error: unknown): string {
-  return error instanceof Error && error.name !== 'Error' && !(error instanceof Unresolved)
+function describeError(error: unknown): string {
+  return error instanceof Error && error.name !== 'Error' && !(error instanceof UnresolvedPluginError)
     ? `${error.name}: ${getFaultReason(error)}`
     : getFaultReason(error);
 }
 
-class Unresolved extends Error {
+class UnresolvedPluginError extends Error {
   constructor(
     message: string,
     readonly mend: string,
@@ -76,16 +76,16 @@ class Unresolved extends Error {
   }
 }
 
-async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
-  const file = locate(entry, bases);
+async function loadPlugin(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
+  const file = resolvePath(entry, bases);
   // As Node names it in stack traces.
   const module = realpathSync(file);
-  for (const path of new Set([file, dirname(file), module, dirname(module)])) await refuseOpen(path);
+  for (const path of new Set([file, dirname(file), module, dirname(module)])) await requireRestrictedFile(path);
   addPluginModule(entry, module);
-  const exports = await within(plugin_timeout_ms, 'its import', () =>
+  const exports = await runWithTimeout(plugin_timeout_ms, 'its import', () =>
     runInPlugin(entry, async () => (await import(pathToFileURL(file).href)) as Record<string, unknown>),
   );
-  const plugin = exported(exports);
+  const plugin = getExportedPlugin(exports);
   return { plugin, entry, module, views: resolveViews(plugin, file) };
 }
 
@@ -93,7 +93,7 @@ async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): 
  * Returns the default export or the one named `plugin`, unwrapping the `default` of transpiled
  * CommonJS.
  */
-function exported(module: Record<string, unknown>): unknown {
+function getExportedPlugin(module: Record<string, unknown>): unknown {
   const first = module['default'] ?? module['plugin'];
   const inner = (first as { default?: unknown; plugin?: unknown; setup?: unknown } | null | undefined) ?? null;
   if (inner !== null && typeof inner === 'object' && inner.setup === undefined) {
@@ -125,13 +125,13 @@ function findViewsFolder(module: string): string {
   return beside;
 }
 
-function locate(entry: string, bases: readonly string[]): string {
+function resolvePath(entry: string, bases: readonly string[]): string {
   const isPath = /^\.{0,2}[/\\]|^file:/.test(entry) || entry === '.' || entry === '..' || isAbsolute(entry);
   const isPackage = /^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(entry);
   const found = (isPackage && !isPath ? findPackage(entry, bases) : null) ?? findPath(entry, bases);
   if (found !== null) return found;
   const looked = isPackage && !isPath ? 'no package and no file' : 'no file and no folder';
-  throw new Unresolved(
+  throw new UnresolvedPluginError(
     `${looked} of this name in ${bases.join(' or ')}`,
     'install the package, or write the path relative to the configuration file',
   );
@@ -161,23 +161,23 @@ function findPackage(name: string, bases: readonly string[]): string | null {
 function resolveEntry(folder: string): string {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) {
-    throw new Unresolved('the folder has no package.json', 'add one with `"type": "module"` and `"exports"`');
+    throw new UnresolvedPluginError('the folder has no package.json', 'add one with `"type": "module"` and `"exports"`');
   }
   const meta = JSON.parse(readFileSync(path, 'utf8')) as { exports?: unknown; main?: unknown };
   const dot = (meta.exports as Record<string, unknown> | null | undefined)?.['.'];
-  const target = pick(dot ?? meta.exports) ?? (typeof meta.main === 'string' ? meta.main : 'index.js');
+  const target = resolveCondition(dot ?? meta.exports) ?? (typeof meta.main === 'string' ? meta.main : 'index.js');
   const file = resolve(folder, target);
   if (!existsSync(file))
-    throw new Unresolved(`its package.json names ${target}, which is not there`, 'build the package');
+    throw new UnresolvedPluginError(`its package.json names ${target}, which is not there`, 'build the package');
   return file;
 }
 
-function pick(target: unknown): string | null {
+function resolveCondition(target: unknown): string | null {
   if (typeof target === 'string') return target;
   if (target === null || typeof target !== 'object' || Array.isArray(target)) return null;
   for (const [condition, inner] of Object.entries(target)) {
     if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue;
-    const picked = pick(inner);
+    const picked = resolveCondition(inner);
     if (picked !== null) return picked;
   }
   return null;

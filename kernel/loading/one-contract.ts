@@ -5,16 +5,16 @@
 import * as nodeModule from 'node:module';
 
 /** Only this service's package can resolve its `aos/…` modules. */
-const HERE = import.meta.url;
-const OWN_MODULE = /^aos\/(plugin|domain|lib\/.*)$/;
+const SERVICE_URL = import.meta.url;
+const OWN_MODULE_PATTERN = /^aos\/(plugin|domain|lib\/.*)$/;
 
-interface Context {
+interface ResolveContext {
   parentURL?: string;
 }
-type Next = (specifier: string, context: Context) => unknown;
+type NextResolve = (specifier: string, context: ResolveContext) => unknown;
 
-export function resolve(specifier: string, context: Context, next: Next): unknown {
-  return next(specifier, OWN_MODULE.test(specifier) ? { ...context, parentURL: HERE } : context);
+export function resolve(specifier: string, context: ResolveContext, next: NextResolve): unknown {
+  return next(specifier, OWN_MODULE_PATTERN.test(specifier) ? { ...context, parentURL: SERVICE_URL } : context);
 }
 
 let isRegistered = false;
@@ -26,7 +26,7 @@ export async function shareContract(): Promise<void> {
   const { registerHooks } = nodeModule as { registerHooks?: (hooks: { resolve: typeof resolve }) => void };
   if (registerHooks !== undefined) registerHooks({ resolve });
   else {
-    nodeModule.register(HERE);
+    nodeModule.register(SERVICE_URL);
     await import('node:path');
   }
 }

@@ -6,23 +6,23 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-interface Named {
+interface NamedReference {
   name: string;
   place: string;
 }
 
 /** Strings and comments, so that comments can be removed. */
-const TOKENS = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
-const IMPORTS = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
-const VIEWS = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
-const JOBS = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
+const TOKEN_PATTERN = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
+const IMPORT_PATTERN = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
+const VIEW_PATTERN = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
+const JOB_PATTERN = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
 /** Exceeds any real plugin; generated modules are not read. */
 const MAX_MODULES = 1_000;
 const MAX_MODULE_BYTES = 2 * 1024 * 1024;
 
-const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
+const blankOut = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 const removeComments = (code: string): string =>
-  code.replaceAll(TOKENS, (token) => (token.startsWith('//') || token.startsWith('/*') ? blank(token) : token));
+  code.replaceAll(TOKEN_PATTERN, (token) => (token.startsWith('//') || token.startsWith('/*') ? blankOut(token) : token));
 
 function readPluginModules(entry: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -33,12 +33,12 @@ function readPluginModules(entry: string): Map<string, string> {
     if (code.length > MAX_MODULE_BYTES) continue;
     const bare = removeComments(code);
     found.set(file, bare);
-    for (const [, path = ''] of bare.matchAll(IMPORTS)) waiting.push(join(dirname(file), path));
+    for (const [, path = ''] of bare.matchAll(IMPORT_PATTERN)) waiting.push(join(dirname(file), path));
   }
   return found;
 }
 
-function findNamed(pattern: RegExp, modules: ReadonlyMap<string, string>, root: string): Named[] {
+function findReferences(pattern: RegExp, modules: ReadonlyMap<string, string>, root: string): NamedReference[] {
   return [...modules].flatMap(([file, code]) =>
     [...code.matchAll(pattern)].map(({ 1: name = '', index }) => ({
       name,
@@ -47,7 +47,7 @@ function findNamed(pattern: RegExp, modules: ReadonlyMap<string, string>, root: 
   );
 }
 
-const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
+const formatList = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
 export function findSourceFaults(
   entry: string,
@@ -60,38 +60,38 @@ export function findSourceFaults(
   const there = views !== null && existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
   const known = there.filter((file) => file.endsWith('.hbs')).map((file) => file.replaceAll('\\', '/').slice(0, -4));
   const folder = views === null ? 'views' : relative(root, views) || basename(views);
-  const missing = findNamed(VIEWS, modules, root)
+  const missing = findReferences(VIEW_PATTERN, modules, root)
     .filter(({ name }) => !known.includes(name))
     .map(
       ({ name, place }) =>
-        `${place} shows the view "${name}", and there is no ${folder}/${name}.hbs: write the file, or one of these names: ${listed(known)}`,
+        `${place} shows the view "${name}", and there is no ${folder}/${name}.hbs: write the file, or one of these names: ${formatList(known)}`,
     );
   // A job is named with or without the plugin id; jobs of other plugins are not checked.
   const own = (name: string): string => (name.startsWith(`${plugin}.`) ? name.slice(plugin.length + 1) : name);
-  const unknown = findNamed(JOBS, modules, root)
+  const unknown = findReferences(JOB_PATTERN, modules, root)
     .filter(({ name }) => !own(name).includes('.') && !jobs.includes(own(name)))
     .map(
       ({ name, place }) =>
-        `${place} asks for the job "${name}", which setup does not return: define it in \`jobs\`, or write one of these names: ${listed(jobs)}`,
+        `${place} asks for the job "${name}", which setup does not return: define it in \`jobs\`, or write one of these names: ${formatList(jobs)}`,
     );
   return [...missing, ...unknown];
 }
 
 /** Path of a route or page, up to its first parameter. */
-const PATHS = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
+const PATH_PATTERN = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
 
 export function findRoutePaths(entry: string): string[] {
   const code = [...readPluginModules(entry).values()];
-  const named = code.flatMap((text) => [...text.matchAll(PATHS)].map(([, path, api]) => path ?? api ?? ''));
+  const named = code.flatMap((text) => [...text.matchAll(PATH_PATTERN)].map(([, path, api]) => path ?? api ?? ''));
   return [...new Set(named)];
 }
 
-const FRAMES = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm;
+const FRAME_PATTERN = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm;
 /** The service itself may lie in a plugin's folder or be installed below it. */
-const SERVICE = join(import.meta.dirname, '..', '..');
+const SERVICE_ROOT = join(import.meta.dirname, '..', '..');
 
 export function listStackFiles(stack: string): string[] {
-  return [...stack.matchAll(FRAMES)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
+  return [...stack.matchAll(FRAME_PATTERN)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
 }
 
 /** Whether a file is the plugin's module or one of its relative imports. */
@@ -101,7 +101,7 @@ export const isModuleOf = (entry: string, file: string): boolean => readPluginMo
 export function isInPackageOf(entry: string, file: string): boolean {
   const inside = (folder: string): boolean => file.startsWith(`${folder}${sep}`);
   const folder = findPackageFolder(entry);
-  return existsSync(join(folder, 'package.json')) && inside(folder) && !inside(SERVICE);
+  return existsSync(join(folder, 'package.json')) && inside(folder) && !inside(SERVICE_ROOT);
 }
 
 function findPackageFolder(entry: string): string {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Lease, type HeldLease, type LeaseRow } from '../../lib/lease.js';
-import { all } from '../../lib/paging.js';
+import { collectAll } from '../../lib/paging.js';
 import type { Backups } from '../../ports/store/backups.js';
 import type { Clock } from '../../ports/clock.js';
 import type { MigrationState } from '../../ports/domain/system.js';
@@ -21,14 +21,14 @@ import {
 } from '../../ports/store.js';
 import { getPluginCollection } from '../collections.js';
 import type { FullManifest } from '../manifest.js';
-import { isLater, refuseTooNew } from './version-skew.js';
+import { isLater, assertNotTooNew } from './version-skew.js';
 
 interface MigrationDoc extends Doc {
   applied_at: string;
   version?: string;
 }
 
-interface Step {
+interface MigrationStep {
   id: string;
   plugin: string;
   run(): Promise<void>;
@@ -56,7 +56,7 @@ export interface MigrationOutcome {
 
 export class MigrationRenamed extends Error {
   override name = 'MigrationRenamed';
-  constructor({ id, plugin }: Pick<Step, 'id' | 'plugin'>, applied: string) {
+  constructor({ id, plugin }: Pick<MigrationStep, 'id' | 'plugin'>, applied: string) {
     super(
       `it was applied as ${applied}: give ${id} that name back, and a change of it a new number; or run ` +
         `\`aos plugin forget ${plugin}\`, and all migrations of the plugin run again`,
@@ -65,20 +65,20 @@ export class MigrationRenamed extends Error {
 }
 
 const POLL_MS = 50;
-const INDEXES = /:indexes-[0-9a-f]+$/;
+const INDEX_MIGRATION_PATTERN = /:indexes-[0-9a-f]+$/;
 
 export class Migrator {
-  readonly #steps: readonly Step[];
+  readonly #steps: readonly MigrationStep[];
 
   constructor(
     private readonly parts: MigratorParts,
     manifests: readonly FullManifest[],
   ) {
     const own = parts.collections ?? [];
-    const kernel = own.length === 0 ? [] : [this.#indexes('kernel', own)];
-    this.#steps = [...kernel, ...manifests.flatMap((manifest) => this.#stepsOf(manifest))];
+    const kernel = own.length === 0 ? [] : [this.#buildIndexSteps('kernel', own)];
+    this.#steps = [...kernel, ...manifests.flatMap((manifest) => this.#buildSteps(manifest))];
     this.declared = {
-      collections: [...own, ...manifests.flatMap(storedSpecs)],
+      collections: [...own, ...manifests.flatMap(listStoredSpecs)],
       migrations: this.#steps.map(({ id }) => id).filter((id) => !id.includes(':indexes-')),
     };
   }
@@ -92,14 +92,14 @@ export class Migrator {
    * Lists all recorded migrations, oldest first, including those of plugins that are no longer
    * installed.
    */
-  async applied(): Promise<MigrationState[]> {
-    const records = await all(this.#records(), { sort: [['applied_at', 'asc']], limit: 1_000 });
+  async listApplied(): Promise<MigrationState[]> {
+    const records = await collectAll(this.#getRecords(), { sort: [['applied_at', 'asc']], limit: 1_000 });
     return records.map(({ id, applied_at, version = null }) => ({ id, applied_at, version }));
   }
 
   async forget(plugin: string): Promise<string[]> {
-    const ids = (await this.applied()).map(({ id }) => id).filter((id) => id.startsWith(`${plugin}:`));
-    for (const id of ids) await this.#records().remove({ id });
+    const ids = (await this.listApplied()).map(({ id }) => id).filter((id) => id.startsWith(`${plugin}:`));
+    for (const id of ids) await this.#getRecords().remove({ id });
     return ids;
   }
 
@@ -107,7 +107,7 @@ export class Migrator {
    * Lists plugins with an applied migration of the same number but another name: none of their
    * migrations runs.
    */
-  renamed(applied: readonly MigrationState[]): MigrationOutcome['failed'] {
+  listRenamed(applied: readonly MigrationState[]): MigrationOutcome['failed'] {
     const ids = new Set(applied.map(({ id }) => id));
     const found = this.#steps.flatMap((step) => {
       const other = findRenamed(step.id, ids);
@@ -121,8 +121,8 @@ export class Migrator {
    * @param applied if the caller has just read them
    * @throws StoreTooNew
    */
-  async pending(applied?: readonly MigrationState[]): Promise<string[]> {
-    return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
+  async listPending(applied?: readonly MigrationState[]): Promise<string[]> {
+    return this.#filterPending(applied ?? (await this.listApplied())).map(({ id }) => id);
   }
 
   /**
@@ -130,17 +130,17 @@ export class Migrator {
    * @throws StoreTooNew, LeaseLost
    */
   async run(): Promise<MigrationOutcome> {
-    const lease = this.#lease();
+    const lease = this.#createLease();
     let waiting = false;
     while ((await this.#pendingSteps()).length > 0) {
-      const held = await lease.take();
+      const held = await lease.acquire();
       if (held !== null) return this.#runUnder(held);
       if (!waiting) this.parts.log.info({}, 'waiting for the migrations of another process');
       waiting = true;
       await pause(POLL_MS);
     }
-    await this.#noteMigrated();
-    return { applied: [], pending: [], failed: this.renamed(await this.applied()) };
+    await this.#markMigrated();
+    return { applied: [], pending: [], failed: this.listRenamed(await this.listApplied()) };
   }
 
   async #runUnder(lease: HeldLease): Promise<MigrationOutcome> {
@@ -150,14 +150,14 @@ export class Migrator {
     try {
       // Read again: the previous holder of the lease may have finished in the meantime.
       const pending = await this.#pendingSteps();
-      renamed = this.renamed(await this.applied());
+      renamed = this.listRenamed(await this.listApplied());
       if (pending.length > 0) await this.#backUp();
       // In a new store, all collections are created together and all records are written at the
       // end.
-      const isNew = (await this.applied()).length === 0 && (await this.#createCollections());
+      const isNew = (await this.listApplied()).length === 0 && (await this.#createCollections());
       for (const step of pending) {
         if (failed.some(({ plugin }) => plugin === step.plugin)) continue;
-        if (isNew && INDEXES.test(step.id)) {
+        if (isNew && INDEX_MIGRATION_PATTERN.test(step.id)) {
           applied.push(step.id);
           continue;
         }
@@ -174,13 +174,13 @@ export class Migrator {
     } finally {
       await lease.release();
     }
-    if (failed.length > 0) return { applied, pending: await this.pending(), failed: [...failed, ...renamed] };
-    await this.#noteMigrated();
+    if (failed.length > 0) return { applied, pending: await this.listPending(), failed: [...failed, ...renamed] };
+    await this.#markMigrated();
     return { applied, pending: [], failed: renamed };
   }
 
-  async #noteMigrated(): Promise<void> {
-    await this.parts.backups?.noteMigrated().catch((err: unknown) => {
+  async #markMigrated(): Promise<void> {
+    await this.parts.backups?.recordMigration().catch((err: unknown) => {
       this.parts.log.warn({ err }, 'the folder of backups takes no note that the migrations succeeded');
     });
   }
@@ -188,9 +188,9 @@ export class Migrator {
   /** A migration can only be undone with a backup; without one nothing is changed. */
   async #backUp(): Promise<void> {
     const { backups, log } = this.parts;
-    if (backups === undefined || backups.folder === null || (await this.applied()).length === 0) return;
+    if (backups === undefined || backups.folder === null || (await this.listApplied()).length === 0) return;
     try {
-      const { path } = await backups.make({ beforeMigration: true });
+      const { path } = await backups.create({ beforeMigration: true });
       log.info({ path }, 'made a backup before the migrations');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -216,16 +216,16 @@ export class Migrator {
   async #recordAll(ids: readonly string[]): Promise<void> {
     const { clock, log, version } = this.parts;
     const applied_at = clock.iso();
-    await this.#records().bulk(ids.map((id) => ({ insert: { id, applied_at, version } })));
+    await this.#getRecords().bulk(ids.map((id) => ({ insert: { id, applied_at, version } })));
     log.info({ migrations: ids.length }, 'created the store');
   }
 
-  async #apply(step: Step): Promise<void> {
+  async #apply(step: MigrationStep): Promise<void> {
     const { clock, log } = this.parts;
     const began = clock.monotonic();
     await step.run();
     try {
-      await this.#records().insert({ id: step.id, applied_at: clock.iso(), version: this.parts.version });
+      await this.#getRecords().insert({ id: step.id, applied_at: clock.iso(), version: this.parts.version });
     } catch (error) {
       // After a lost lease another process ran it too: it is applied and recorded.
       if (!(error instanceof StoreConflict)) throw error;
@@ -233,26 +233,26 @@ export class Migrator {
     log.info({ migration: step.id, ms: Math.round(clock.monotonic() - began) }, 'migrated');
   }
 
-  async #pendingSteps(): Promise<Step[]> {
-    return this.#left(await this.applied());
+  async #pendingSteps(): Promise<MigrationStep[]> {
+    return this.#filterPending(await this.listApplied());
   }
 
-  #left(records: readonly MigrationState[]): Step[] {
+  #filterPending(records: readonly MigrationState[]): MigrationStep[] {
     const { version } = this.parts;
     const own = new Set(this.#steps.map(({ id }) => id));
-    refuseTooNew(records, (id) => own.has(id), version);
+    assertNotTooNew(records, (id) => own.has(id), version);
     const applied = new Set(records.map(({ id }) => id));
-    const renamed = new Set(this.renamed(records).map(({ plugin }) => plugin));
+    const renamed = new Set(this.listRenamed(records).map(({ plugin }) => plugin));
     const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
-    const replaced = new Set(later.filter(({ id }) => INDEXES.test(id)).map(({ id }) => id.replace(INDEXES, '')));
+    const replaced = new Set(later.filter(({ id }) => INDEX_MIGRATION_PATTERN.test(id)).map(({ id }) => id.replace(INDEX_MIGRATION_PATTERN, '')));
     // The indexes of the next version serve this one; declaring its own again would drop the newer
     // ones.
     return this.#steps.filter(
-      ({ id, plugin }) => !applied.has(id) && !renamed.has(plugin) && !(INDEXES.test(id) && replaced.has(plugin)),
+      ({ id, plugin }) => !applied.has(id) && !renamed.has(plugin) && !(INDEX_MIGRATION_PATTERN.test(id) && replaced.has(plugin)),
     );
   }
 
-  #stepsOf(manifest: FullManifest): Step[] {
+  #buildSteps(manifest: FullManifest): MigrationStep[] {
     const { store, clock, ids, log } = this.parts;
     const plugin = manifest.id;
     const context = {
@@ -261,19 +261,19 @@ export class Migrator {
       ids,
       log: log.child({ plugin }),
     };
-    const specs = storedSpecs(manifest);
+    const specs = listStoredSpecs(manifest);
     const numbered = manifest.migrations.map((migration) => ({
       id: `${plugin}:${String(migration.number).padStart(3, '0')}-${migration.name}`,
       plugin,
       run: async () => migration.run(context),
     }));
-    return specs.length === 0 ? numbered : [this.#indexes(plugin, specs), ...numbered];
+    return specs.length === 0 ? numbered : [this.#buildIndexSteps(plugin, specs), ...numbered];
   }
 
   /**
    * Hashes the declaration in canonical order, so that the same declaration is the same migration.
    */
-  #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
+  #buildIndexSteps(plugin: string, specs: readonly CollectionSpec[]): MigrationStep {
     const canonical = specs
       .map(({ name, indexes, values = [], search = [], compressed = [], bytes }) => [
         name,
@@ -286,11 +286,11 @@ export class Migrator {
     return { id: `${plugin}:indexes-${hash}`, plugin, run: () => this.parts.store.ensure(specs) };
   }
 
-  #records(): Collection<MigrationDoc> {
+  #getRecords(): Collection<MigrationDoc> {
     return this.parts.store.collection<MigrationDoc>('kernel_migrations');
   }
 
-  #lease(): Lease {
+  #createLease(): Lease {
     const { store, clock, ids, log, leaseMs = 15_000 } = this.parts;
     return new Lease(store.collection<LeaseRow>('kernel_leases'), {
       id: 'migrations',
@@ -303,7 +303,7 @@ export class Migrator {
   }
 }
 
-const storedSpecs = ({ id, collections }: FullManifest): CollectionSpec[] =>
+const listStoredSpecs = ({ id, collections }: FullManifest): CollectionSpec[] =>
   collections.map((spec) => ({ ...spec, name: `${id}_${spec.name}` }));
 
 function findRenamed(id: string, applied: ReadonlySet<string>): string | null {

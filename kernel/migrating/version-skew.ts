@@ -23,7 +23,7 @@ export function isLater({ version }: Pick<MigrationState, 'version'>, own: strin
  * @param known whether this version has the migration, or a replacement
  * @throws StoreTooNew
  */
-export function refuseTooNew(records: readonly MigrationState[], known: (id: string) => boolean, own: string): void {
+export function assertNotTooNew(records: readonly MigrationState[], known: (id: string) => boolean, own: string): void {
   for (const { id, version } of records) {
     if (version === null || known(id) || countMinorsAhead(version, own) <= 1) continue;
     throw new StoreTooNew(

@@ -8,18 +8,18 @@ const NO_TOOLS: RouteTools = { list: () => [], call: () => Promise.resolve(null)
 
 export function createCatalog(runs: readonly PluginRun[], http: HttpServer | undefined): ServiceCatalog {
   return {
-    scopes: () => runs.flatMap((run) => run.manifest.scopes),
-    events: () => runs.flatMap((run) => run.manifest.events),
-    pages: (role) =>
+    listScopes: () => runs.flatMap((run) => run.manifest.scopes),
+    listEvents: () => runs.flatMap((run) => run.manifest.events),
+    listPages: (role) =>
       runs
-        .flatMap((run) => (run.ready() ? (run.parts.pages ?? []) : []))
+        .flatMap((run) => (run.isReady() ? (run.parts.pages ?? []) : []))
         .flatMap(({ path, nav, access }) =>
-          nav !== undefined && mayOpen(access, role) ? [{ href: path, label: nav.label, also: nav.also ?? [] }] : [],
+          nav !== undefined && canOpen(access, role) ? [{ href: path, label: nav.label, also: nav.also ?? [] }] : [],
         ),
-    openapi: async () => (await http?.openapi()) ?? {},
-    tools: () => http?.tools() ?? NO_TOOLS,
+    getOpenApi: async () => (await http?.getOpenApi()) ?? {},
+    getTools: () => http?.getTools() ?? NO_TOOLS,
   };
 }
 
-const mayOpen = (access: PageSpec['access'], role: Role): boolean =>
+const canOpen = (access: PageSpec['access'], role: Role): boolean =>
   access === 'public' || role === 'admin' || (role === 'member' && access.session === 'member');

@@ -2,15 +2,15 @@
  * Checks the clock before anything is deleted by age (decision 050). The note is stored, so that
  * processes share it.
  */
-import { evaluateClock, PROOF_MS, type ClockNote } from '../../lib/clock-skew.js';
+import { evaluateClock, CLOCK_TRUST_DELAY_MS, type ClockNote } from '../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ClockState } from '../../ports/domain/system.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
 
-const ID = 'clock';
-const INTERVAL_MS = 5 * MINUTE_MS;
+const NOTE_ID = 'clock';
+const CHECK_INTERVAL_MS = 5 * MINUTE_MS;
 
 export class ClockTrust {
   readonly #notes: Collection<Doc & ClockNote>;
@@ -23,16 +23,16 @@ export class ClockTrust {
 
   async check(): Promise<ClockState> {
     const { clock } = this.parts;
-    const last = await this.#notes.get(ID);
+    const last = await this.#notes.get(NOTE_ID);
     const reading = { now: clock.now(), monotonic: clock.monotonic(), epoch: clock.epoch };
     const { note, ahead_ms } = evaluateClock(last, reading, this.#checkedAt);
     const isTrusted = ahead_ms === 0;
     const isStale =
       last === null ||
-      Math.abs(note.at - last.at) >= INTERVAL_MS ||
+      Math.abs(note.at - last.at) >= CHECK_INTERVAL_MS ||
       // After a reboot the run time of an untrusted clock is measured with the new monotonic clock.
       (isTrusted ? last.doubted_ms > 0 : last.epoch !== note.epoch);
-    if (isStale) await this.#notes.change({ id: ID }, { set: { ...note } }, { upsert: true });
+    if (isStale) await this.#notes.change({ id: NOTE_ID }, { set: { ...note } }, { upsert: true });
     if (isStale || isTrusted || this.#checkedAt === null) this.#checkedAt = reading.monotonic;
     const ahead_seconds = Math.round(ahead_ms / 1000);
     this.#log(isTrusted, note, ahead_seconds);
@@ -40,7 +40,7 @@ export class ClockTrust {
       believed: isTrusted,
       leapt: note.doubt === 'leap',
       ahead_seconds,
-      believed_in_seconds: isTrusted ? 0 : Math.ceil((PROOF_MS - note.doubted_ms) / 1000),
+      believed_in_seconds: isTrusted ? 0 : Math.ceil((CLOCK_TRUST_DELAY_MS - note.doubted_ms) / 1000),
     };
   }
 
@@ -55,7 +55,7 @@ export class ClockTrust {
     };
     check();
     await last;
-    const timer = setInterval(check, INTERVAL_MS).unref();
+    const timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     return async () => {
       clearInterval(timer);
       await last;

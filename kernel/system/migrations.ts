@@ -4,9 +4,9 @@ import type { Migrator } from '../migrating/migrator.js';
 
 export function createServiceMigrations(migrator: Migrator): ServiceMigrations {
   return {
-    migrations: async () => {
-      const applied = await migrator.applied();
-      const pending = await migrator.pending(applied);
+    listMigrations: async () => {
+      const applied = await migrator.listApplied();
+      const pending = await migrator.listPending(applied);
       return { applied, pending, current: applied.at(-1)?.id ?? null };
     },
     migrate: async () => {

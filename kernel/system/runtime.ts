@@ -4,14 +4,14 @@ import type { DocumentStore } from '../../ports/store.js';
 import type { ClockTrust } from './clock-trust.js';
 import { getFaultReason } from '../faults.js';
 import type { PluginRun } from '../plugin-run.js';
-import { within } from '../timeout.js';
+import { runWithTimeout } from '../timeout.js';
 
-const HEALTH_MS = 5_000;
+const HEALTH_TIMEOUT_MS = 5_000;
 
 /** Without process information, no other process counts as gone. */
-const ALONE: Processes = {
-  self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
-  dead: () => Promise.resolve(false),
+const SINGLE_PROCESS: Processes = {
+  getSelf: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
+  isDead: () => Promise.resolve(false),
 };
 
 export interface RuntimeParts {
@@ -34,7 +34,7 @@ export function createRuntime(parts: RuntimeParts): ServiceRuntime {
     store,
     runs,
     absent,
-    processes = ALONE,
+    processes = SINGLE_PROCESS,
     freeBytes,
     unlistedProxies,
     peers,
@@ -46,28 +46,28 @@ export function createRuntime(parts: RuntimeParts): ServiceRuntime {
     started_at,
     engine: store.engine,
     processes,
-    plugins: () => [...runs.map((run) => run.describe()), ...absent],
-    health: async () =>
+    listPlugins: () => [...runs.map((run) => run.describe()), ...absent],
+    checkHealth: async () =>
       Object.fromEntries([
         ...(await Promise.all(runs.map(async (run) => [run.id, await readHealth(run)] as const))),
         ...absent.flatMap(({ id, state, reason }) => (state === 'failed' ? [[id, { ok: false, error: reason }]] : [])),
       ]),
     pingStore: () => store.ping(),
-    storeBytes: () => store.size(),
-    examinesStore: store.examine !== undefined,
+    getStoreBytes: () => store.getSize(),
+    canExamineStore: store.examine !== undefined,
     examineStore: async (signal) => (await store.examine?.(signal)) ?? null,
-    metDamage: () => store.damage?.() ?? [],
-    freeBytes: () => freeBytes(),
-    unlistedProxies: () => unlistedProxies(),
-    peers: () => peers(),
-    clock: () => trust.check(),
+    listDamage: () => store.listDamage?.() ?? [],
+    getFreeBytes: () => freeBytes(),
+    listUnlistedProxies: () => unlistedProxies(),
+    countProcesses: () => peers(),
+    checkClock: () => trust.check(),
   };
 }
 
 async function readHealth(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
-  if (!run.ready()) return { ok: false, error: run.reason ?? run.state };
+  if (!run.isReady()) return { ok: false, error: run.reason ?? run.state };
   try {
-    return (await within(HEALTH_MS, 'health', async () => run.parts.health?.())) ?? { ok: true };
+    return (await runWithTimeout(HEALTH_TIMEOUT_MS, 'health', async () => run.parts.health?.())) ?? { ok: true };
   } catch (error) {
     return { ok: false, error: getFaultReason(error) };
   }

@@ -2,16 +2,16 @@
  * Validates logos by their bytes, not the declared type. SVG is rejected, because it may contain
  * scripts and load external content.
  */
-import { MAX_PICTURE_SIDE, NoPicture, readJpeg, readPng, readWebp, type Picture } from './picture.js';
+import { MAX_PICTURE_SIDE, InvalidPicture, readJpeg, readPng, readWebp, type Picture } from './picture.js';
 
-export const LOGO_BYTES = 128 * 1024;
+export const MAX_LOGO_BYTES = 128 * 1024;
 
-const KINDS: readonly (readonly [type: string, at: number, bytes: string, read: (file: Buffer) => Picture])[] = [
+const LOGO_FORMATS: readonly (readonly [type: string, at: number, bytes: string, read: (file: Buffer) => Picture])[] = [
   ['image/png', 0, '89504e470d0a1a0a', readPng],
   ['image/jpeg', 0, 'ffd8ff', readJpeg],
   ['image/webp', 8, '57454250', readWebp],
 ];
-export const LOGO_TYPES = KINDS.map(([type]) => type);
+export const LOGO_TYPES = LOGO_FORMATS.map(([type]) => type);
 
 /** Headers that keep browsers from interpreting a picture as anything else. */
 export const LOGO_HEADERS = {
@@ -28,8 +28,8 @@ export interface Logo {
 
 /** Returns the logo, or a validation message. */
 export function readLogo(bytes: Buffer): Logo | string {
-  if (bytes.length > LOGO_BYTES) return `may have ${LOGO_BYTES / 1024} KiB at most`;
-  const kind = KINDS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted);
+  if (bytes.length > MAX_LOGO_BYTES) return `may have ${MAX_LOGO_BYTES / 1024} KiB at most`;
+  const kind = LOGO_FORMATS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted);
   if (kind === undefined) return 'must be a picture of PNG, JPEG or WebP; SVG is not taken';
   const [type, , , read] = kind;
   try {
@@ -37,7 +37,7 @@ export function readLogo(bytes: Buffer): Logo | string {
     const fits = [width, height].every((side) => side >= 1 && side <= MAX_PICTURE_SIDE);
     return fits ? { type, bytes: plain } : `may have ${MAX_PICTURE_SIDE} pixels on each side at most`;
   } catch (error) {
-    if (error instanceof NoPicture) return error.message;
+    if (error instanceof InvalidPicture) return error.message;
     throw error;
   }
 }

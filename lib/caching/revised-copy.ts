@@ -12,13 +12,13 @@ const REFRESH_MS = 1_000;
 const MAX_AGE_MS = 2_000;
 const MAX_COPY_AGE_MS = 30_000;
 
-interface Revisions {
+interface RevisionCollection {
   get(id: string): Promise<{ readonly rev: number } | null>;
   change(filter: { id: string }, update: { inc: { rev: number } }, options: { upsert: true }): Promise<unknown>;
 }
 
-interface RevisedCopyOptions<T> {
-  revisions: Revisions;
+interface RevisionedCacheOptions<T> {
+  revisions: RevisionCollection;
   id: string;
   /** Reads all documents. @param before the previous copy */
   read: (before: T | null) => Promise<T>;
@@ -26,14 +26,14 @@ interface RevisedCopyOptions<T> {
   failed: (error: unknown) => void;
 }
 
-export class RevisedCopy<T> {
+export class RevisionedCache<T> {
   #copy: T | null = null;
   #rev = -1;
   #checkedAt = -Infinity;
   #readAt = -Infinity;
   readonly #reads = new SingleFlight<T>();
 
-  constructor(private readonly options: RevisedCopyOptions<T>) {}
+  constructor(private readonly options: RevisionedCacheOptions<T>) {}
 
   /** Returns the copy at any age; null before the first read. */
   get current(): T | null {
@@ -51,7 +51,7 @@ export class RevisedCopy<T> {
   /**
    * Publishes a write. Resolves when it applies here; other processes follow within two seconds.
    */
-  async changed(): Promise<void> {
+  async publishChange(): Promise<void> {
     const { revisions, id } = this.options;
     await revisions.change({ id }, { inc: { rev: 1 } }, { upsert: true });
     await this.reload();

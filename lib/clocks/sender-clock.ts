@@ -1,8 +1,8 @@
-import { isoOf, MINUTE_MS } from '../time.js';
+import { toIsoString, MINUTE_MS } from '../time.js';
 
 /** Smaller differences may be transmission time. */
 const TOLERANCE_MS = MINUTE_MS;
-const LAST_MS = 8.64e15;
+const MAX_DATE_MS = 8.64e15;
 
 /**
  * Converts a sender's time to this service's clock (contract 21, amendments): the difference
@@ -16,5 +16,5 @@ export function correctSenderTime(at: string | null, sentAt: string | null, rece
   const difference = received - Date.parse(sentAt);
   if (Number.isNaN(difference) || Math.abs(difference) <= TOLERANCE_MS) return at;
   const corrected = Date.parse(at) + difference;
-  return Math.abs(corrected) <= LAST_MS ? isoOf(corrected) : at;
+  return Math.abs(corrected) <= MAX_DATE_MS ? toIsoString(corrected) : at;
 }

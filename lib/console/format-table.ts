@@ -1,11 +1,11 @@
-import { printable } from '../text/printable.js';
+import { toPrintable } from '../text/printable.js';
 
 /**
  * Formats a table with a header row and aligned columns.
  * @returns lines without trailing blanks
  */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows].map((row) => row.map((cell) => printable(cell)));
+  const all = [header, ...rows].map((row) => row.map((cell) => toPrintable(cell)));
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map((row) =>

@@ -4,7 +4,7 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders, syncFolder } from '../folders.js';
 
-async function writeBeside(path: string, content: string): Promise<string> {
+async function writeTemporaryFile(path: string, content: string): Promise<string> {
   const temporary = `${path}.${process.pid}.${randomUUID().slice(0, 8)}.tmp`;
   const file = await open(temporary, 'wx', 0o600);
   try {
@@ -23,7 +23,7 @@ async function writeBeside(path: string, content: string): Promise<string> {
 /** Creates a file (0600). @returns false when it exists; the first of two processes wins */
 export async function createFile(path: string, content: string): Promise<boolean> {
   await makeFolders(dirname(path), 0o700);
-  const temporary = await writeBeside(path, content);
+  const temporary = await writeTemporaryFile(path, content);
   try {
     await link(temporary, path);
     await syncFolder(dirname(path));
@@ -39,7 +39,7 @@ export async function createFile(path: string, content: string): Promise<boolean
 /** Replaces a file (0600) atomically. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   await makeFolders(dirname(path), 0o700);
-  const temporary = await writeBeside(path, content);
+  const temporary = await writeTemporaryFile(path, content);
   try {
     await rename(temporary, path);
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-type Owned = Pick<Stats, 'uid' | 'gid' | 'mode'>;
+type FileOwnership = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 
 /** One sentence with path, problem and fix. */
 export class UntrustedFile extends Error {
@@ -25,18 +25,18 @@ export class UntrustedFile extends Error {
   }
 }
 
-const EVERYBODY_WRITES = 0o002;
-const GROUP_WRITES = 0o020;
+const WORLD_WRITABLE_BIT = 0o002;
+const GROUP_WRITABLE_BIT = 0o020;
 /** Users cannot replace each other's files in a sticky folder. */
-const STICKY = 0o1000;
-const LOOK = 'see that its content is yours, then take that right away (chmod go-w)';
+const STICKY_BIT = 0o1000;
+const OWNERSHIP_FIX = 'see that its content is yours, then take that right away (chmod go-w)';
 
 /** File systems with owners and modes from the mount: 9p, FUSE, FAT, exFAT, NTFS, SMB. */
-const WITHOUT_MODES = new Set([0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42]);
+const FILE_SYSTEMS_WITHOUT_MODES = new Set([0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42]);
 
-async function judged(path: string, problem: string | null): Promise<void> {
+async function requireTrusted(path: string, problem: string | null): Promise<void> {
   if (problem === null) return;
-  if (WITHOUT_MODES.has((await statfs(dirname(path))).type)) return;
+  if (FILE_SYSTEMS_WITHOUT_MODES.has((await statfs(dirname(path))).type)) return;
   throw new UntrustedFile(path, problem);
 }
 
@@ -44,7 +44,7 @@ async function judged(path: string, problem: string | null): Promise<void> {
  * Returns why others could have written it, or null.
  * @param folder its folder, whose group is trusted, and for root its owner
  */
-function strangeIn({ uid, gid, mode }: Owned, folder: Owned): string | null {
+function findOwnershipFault({ uid, gid, mode }: FileOwnership, folder: FileOwnership): string | null {
   const own = process.geteuid?.();
   if (own === undefined) return null;
   if (uid !== own && uid !== 0 && !(own === 0 && uid === folder.uid))
@@ -52,22 +52,22 @@ function strangeIn({ uid, gid, mode }: Owned, folder: Owned): string | null {
       `belongs to user ${uid}, and this is user ${own}: remove it if that user has put it there, else give it to ` +
       'this user (chown), or run this as that user'
     );
-  if ((mode & EVERYBODY_WRITES) !== 0) return `may be written by every user: ${LOOK}`;
+  if ((mode & WORLD_WRITABLE_BIT) !== 0) return `may be written by every user: ${OWNERSHIP_FIX}`;
   const foreign = gid !== folder.gid && process.getgroups?.().includes(gid) !== true;
-  return (mode & GROUP_WRITES) !== 0 && foreign ? `may be written by group ${gid}: ${LOOK}` : null;
+  return (mode & GROUP_WRITABLE_BIT) !== 0 && foreign ? `may be written by group ${gid}: ${OWNERSHIP_FIX}` : null;
 }
 
 /**
  * Checks files, and folders where everyone may replace files. Pipes and devices belong to their
  * opener.
  */
-function isOpenToAll(found: Stats): string | null {
-  const judges = found.isFile() || (found.isDirectory() && (found.mode & STICKY) === 0);
-  const open = process.platform !== 'win32' && judges && (found.mode & EVERYBODY_WRITES) !== 0;
-  return open ? `may be written by every user: ${LOOK}` : null;
+function findWriteAccessFault(found: Stats): string | null {
+  const judges = found.isFile() || (found.isDirectory() && (found.mode & STICKY_BIT) === 0);
+  const open = process.platform !== 'win32' && judges && (found.mode & WORLD_WRITABLE_BIT) !== 0;
+  return open ? `may be written by every user: ${OWNERSHIP_FIX}` : null;
 }
 
-const there = async <T>(look: Promise<T>): Promise<T | null> =>
+const ignoreMissing = async <T>(look: Promise<T>): Promise<T | null> =>
   look.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;
@@ -78,25 +78,25 @@ const there = async <T>(look: Promise<T>): Promise<T | null> =>
  * @param kind `file` ignores folders, which fail when opened
  * @throws UntrustedFile
  */
-export async function refuseStrange(path: string, kind: 'file' | 'any' = 'any'): Promise<void> {
-  const link = await there(lstat(path));
+export async function requireOwnedFile(path: string, kind: 'file' | 'any' = 'any'): Promise<void> {
+  const link = await ignoreMissing(lstat(path));
   if (link === null) return;
   const folder = await stat(dirname(path));
   // Modes of a link are meaningless.
-  if (link.isSymbolicLink()) await judged(path, strangeIn({ uid: link.uid, gid: link.gid, mode: 0 }, folder));
-  const file = await there(stat(path));
-  if (file !== null && (kind === 'any' || file.isFile())) await judged(path, strangeIn(file, folder));
+  if (link.isSymbolicLink()) await requireTrusted(path, findOwnershipFault({ uid: link.uid, gid: link.gid, mode: 0 }, folder));
+  const file = await ignoreMissing(stat(path));
+  if (file !== null && (kind === 'any' || file.isFile())) await requireTrusted(path, findOwnershipFault(file, folder));
 }
 
 /**
  * Reads a file in the data directory and verifies its ownership.
  * @throws UntrustedFile; ENOENT and the like
  */
-export async function readOwn(path: string): Promise<string> {
-  await refuseStrange(path);
+export async function readOwnedFile(path: string): Promise<string> {
+  await requireOwnedFile(path);
   const file = await open(path, 'r');
   try {
-    await judged(path, strangeIn(await file.stat(), await stat(dirname(path))));
+    await requireTrusted(path, findOwnershipFault(await file.stat(), await stat(dirname(path))));
     return await file.readFile('utf8');
   } finally {
     await file.close();
@@ -104,10 +104,10 @@ export async function readOwn(path: string): Promise<string> {
 }
 
 /** Reads a configured file. @throws UntrustedFile when world-writable; ENOENT, … */
-export async function readNamed(path: string): Promise<string> {
+export async function readConfiguredFile(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
-    await judged(path, isOpenToAll(await file.stat()));
+    await requireTrusted(path, findWriteAccessFault(await file.stat()));
     return await file.readFile('utf8');
   } finally {
     await file.close();
@@ -119,11 +119,11 @@ export async function readNamed(path: string): Promise<string> {
  * must belong to this user or root.
  * @throws UntrustedFile; ENOENT, …
  */
-export async function readFound(path: string): Promise<string> {
-  const text = await readNamed(path);
+export async function readDiscoveredFile(path: string): Promise<string> {
+  const text = await readConfiguredFile(path);
   const folder = dirname(path);
-  await refuseOpen(folder);
-  if (((await stat(folder)).mode & EVERYBODY_WRITES) !== 0) await refuseStrange(path);
+  await requireRestrictedFile(folder);
+  if (((await stat(folder)).mode & WORLD_WRITABLE_BIT) !== 0) await requireOwnedFile(path);
   return text;
 }
 
@@ -131,7 +131,7 @@ export async function readFound(path: string): Promise<string> {
  * Requires that a configured path, if it exists, is not world-writable.
  * @throws UntrustedFile
  */
-export async function refuseOpen(path: string): Promise<void> {
-  const found = await there(stat(path));
-  if (found !== null) await judged(path, isOpenToAll(found));
+export async function requireRestrictedFile(path: string): Promise<void> {
+  const found = await ignoreMissing(stat(path));
+  if (found !== null) await requireTrusted(path, findWriteAccessFault(found));
 }

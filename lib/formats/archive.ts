@@ -9,8 +9,8 @@ import { gunzip } from './gzip.js';
 import { UnsafePackage } from './unsafe-package.js';
 import { PathSet } from './path-set.js';
 import { findPathFault } from './path-policy.js';
-import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar/extensions.js';
-import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar/header.js';
+import { checkGlobalPax, MAX_EXTENSION_BYTES, parseLongName, parsePaxRecords, type PaxRecords } from './tar/extensions.js';
+import { BLOCK_BYTES, isZero, parseTarHeader, type TarHeader } from './tar/header.js';
 
 export { UnsafePackage } from './unsafe-package.js';
 
@@ -48,16 +48,16 @@ export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 
 
 /** Precomputed, because a package may list 200,000 empty files. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
-const NO_CONTENT: AsyncIterable<Uint8Array> = {
+const EMPTY_CONTENT: AsyncIterable<Uint8Array> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
 
 /** Smaller packages may have any ratio. */
-const RATIO_FROM_BYTES = 64 * 1024 ** 2;
+const MIN_RATIO_CHECK_BYTES = 64 * 1024 ** 2;
 /** Limit of all paths together. */
 const MAX_PATHS_BYTES = 32 * 1024 ** 2;
 
-export interface ReadOptions {
+export interface ReadPackageOptions {
   /** The package's platform; Windows' name rules apply to `any` and `win-*`. */
   platform: string;
   /** Path of the started file, always executable. */
@@ -72,7 +72,7 @@ export interface ReadOptions {
  * work.
  * @throws UnsafePackage at the first violation, and errors of `source` and `onFile`
  */
-export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ArchiveContents> {
+export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadPackageOptions): Promise<ArchiveContents> {
   const reader = new PackageReader(source, options);
   try {
     return await reader.read();
@@ -95,15 +95,15 @@ class PackageReader {
 
   constructor(
     source: AsyncIterable<Uint8Array>,
-    private readonly options: ReadOptions,
+    private readonly options: ReadPackageOptions,
   ) {
     this.#limits = { ...PACKAGE_LIMITS, ...options.limits };
     this.#tar = new ByteQueue(this.#unpack(source));
   }
 
   async read(): Promise<ArchiveContents> {
-    for (let header = await this.#header(); header !== null; header = await this.#header()) await this.#entry(header);
-    await this.#end();
+    for (let header = await this.#readHeader(); header !== null; header = await this.#readHeader()) await this.#readEntry(header);
+    await this.#readEnd();
     const files = this.#files.toSorted((a, b) => compareCodePoints(a.path, b.path));
     if (files.length === 0) throw new UnsafePackage('', 'The package holds no file');
     return { files, unpackedBytes: files.reduce((sum, { size }) => sum + size, 0) };
@@ -114,26 +114,26 @@ class PackageReader {
   }
 
   async *#unpack(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-    for await (const piece of gunzip(this.#count(source))) {
+    for await (const piece of gunzip(this.#countPackedBytes(source))) {
       this.#unpacked += piece.length;
       const { unpackedBytes, ratio } = this.#limits;
-      if (this.#unpacked > unpackedBytes) throw this.#tooMuch(`more than ${unpackedBytes} bytes`);
+      if (this.#unpacked > unpackedBytes) throw this.#createLimitError(`more than ${unpackedBytes} bytes`);
       // Later bytes may still lower the ratio.
-      if (this.#unpacked > this.#packed * ratio + RATIO_FROM_BYTES)
-        throw this.#tooMuch(`more than ${ratio} times its size`);
+      if (this.#unpacked > this.#packed * ratio + MIN_RATIO_CHECK_BYTES)
+        throw this.#createLimitError(`more than ${ratio} times its size`);
       yield piece;
     }
-    if (this.#unpacked > Math.max(RATIO_FROM_BYTES, this.#packed * this.#limits.ratio))
-      throw this.#tooMuch(`more than ${this.#limits.ratio} times its size`);
+    if (this.#unpacked > Math.max(MIN_RATIO_CHECK_BYTES, this.#packed * this.#limits.ratio))
+      throw this.#createLimitError(`more than ${this.#limits.ratio} times its size`);
   }
 
-  #tooMuch(what: string): UnsafePackage {
+  #createLimitError(what: string): UnsafePackage {
     const { path } = this.#largest;
     if (path === '') return new UnsafePackage('', `The package unpacks to ${what}`);
     return new UnsafePackage(path, `is the largest file of a package that unpacks to ${what}`);
   }
 
-  async *#count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#countPackedBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of source) {
       this.#packed += piece.length;
       yield piece;
@@ -144,35 +144,35 @@ class PackageReader {
    * Reads the next header; null at the first end block.
    * @param name entry name from an earlier header
    */
-  async #header(name: string | null = null): Promise<TarHeader | null> {
+  async #readHeader(name: string | null = null): Promise<TarHeader | null> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
-    return isZero(block) ? null : readTarHeader(block, name);
+    return isZero(block) ? null : parseTarHeader(block, name);
   }
 
   /** Reads the second zero block and trailing zeros. */
-  async #end(): Promise<void> {
+  async #readEnd(): Promise<void> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
-    if (!isZero(block)) throw afterEnd();
-    for await (const piece of this.#tar.read()) if (!isZero(piece)) throw afterEnd();
+    if (!isZero(block)) throw createTrailingDataError();
+    for await (const piece of this.#tar.read()) if (!isZero(piece)) throw createTrailingDataError();
   }
 
   /** Reads an entry with the headers that describe it. */
-  async #entry(first: TarHeader): Promise<void> {
+  async #readEntry(first: TarHeader): Promise<void> {
     if (++this.#entries > this.#limits.entries)
       throw new UnsafePackage(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
     let header = first;
     let pax: PaxRecords | null = null;
     let longName: string | null = null;
     while (header.kind !== 'file' && header.kind !== 'directory') {
-      const bytes = await this.#extension(header);
+      const bytes = await this.#readExtension(header);
       if (header.kind === 'global pax') return checkGlobalPax(bytes);
       if (pax !== null || longName !== null)
         throw new UnsafePackage(header.path ?? '', 'is described by more than one header');
-      if (header.kind === 'pax') pax = readPax(bytes, header.path ?? '');
-      else longName = readLongName(bytes);
-      const next = await this.#header(pax?.path ?? longName);
+      if (header.kind === 'pax') pax = parsePaxRecords(bytes, header.path ?? '');
+      else longName = parseLongName(bytes);
+      const next = await this.#readHeader(pax?.path ?? longName);
       if (next === null) throw new UnsafePackage(header.path ?? '', 'describes an entry that does not follow');
       header = next;
       if (header.kind === 'global pax') throw new UnsafePackage(first.path ?? '', 'is described by a global header');
@@ -181,21 +181,21 @@ class PackageReader {
     if (written === null) throw new UnsafePackage('', 'A path in the package is not UTF-8');
     if (typeof pax?.refused === 'string') throw new UnsafePackage(written, pax.refused);
     if (typeof pax?.size === 'number' && pax.size !== header.size) throw new UnsafePackage(written, 'has two sizes');
-    const path = this.#admit(written, header.kind);
-    if (header.kind === 'file') await this.#file(path, header);
+    const path = this.#addPath(written, header.kind);
+    if (header.kind === 'file') await this.#readFile(path, header);
   }
 
-  async #extension({ path, size }: TarHeader): Promise<Buffer> {
+  async #readExtension({ path, size }: TarHeader): Promise<Buffer> {
     if (size > MAX_EXTENSION_BYTES)
       throw new UnsafePackage(path ?? '', `is described by more than ${MAX_EXTENSION_BYTES} bytes`);
     const bytes = await this.#tar.take(size);
     if (bytes.length < size) throw new UnsafePackage(path ?? '', 'is cut short');
-    await this.#padding(path ?? '', size);
+    await this.#skipPadding(path ?? '', size);
     return bytes;
   }
 
   /** Returns the stored path, without tar's leading `./` and a directory's trailing `/`. */
-  #admit(written: string, kind: 'file' | 'directory'): string {
+  #addPath(written: string, kind: 'file' | 'directory'): string {
     const inside = written.replace(/^\.\//, '');
     const path = kind === 'directory' ? inside.replace(/(?<=.)\/$/, '') : inside;
     if (kind === 'directory' && (written === './' || written === '.')) return '';
@@ -207,7 +207,7 @@ class PackageReader {
     return path;
   }
 
-  async #file(path: string, { size, executable }: TarHeader): Promise<void> {
+  async #readFile(path: string, { size, executable }: TarHeader): Promise<void> {
     if (size > this.#limits.unpackedBytes)
       throw new UnsafePackage(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
     if (size > this.#largest.size) this.#largest = { path, size };
@@ -215,20 +215,20 @@ class PackageReader {
     const starts = size > 0 && isProgram(await this.#tar.peek(Math.min(size, 4)));
     const mode: FileMode = executable || starts || path === entry ? '0755' : '0644';
     if (size === 0) {
-      await onFile?.({ path, size, mode }, NO_CONTENT);
+      await onFile?.({ path, size, mode }, EMPTY_CONTENT);
       this.#files.push({ path, size, sha256: EMPTY_SHA256, mode });
       return;
     }
     const hash = createHash('sha256');
-    const content = new Content(this.#tar, size, hash);
+    const content = new FileContent(this.#tar, size, hash);
     await onFile?.({ path, size, mode }, content);
     if (content.left > 0) for await (const _ of content);
     if (content.left > 0) throw new UnsafePackage(path, 'is cut short');
-    await this.#padding(path, size);
+    await this.#skipPadding(path, size);
     this.#files.push({ path, size, sha256: hash.digest('hex'), mode });
   }
 
-  async #padding(path: string, size: number): Promise<void> {
+  async #skipPadding(path: string, size: number): Promise<void> {
     const count = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
     if (count === 0) return;
     const bytes = await this.#tar.take(count);
@@ -238,7 +238,7 @@ class PackageReader {
 }
 
 /** File content, hashed while it is read; iteration may stop and resume in another loop. */
-class Content implements AsyncIterable<Uint8Array> {
+class FileContent implements AsyncIterable<Uint8Array> {
   constructor(
     private readonly tar: ByteQueue,
     public left: number,
@@ -258,4 +258,4 @@ class Content implements AsyncIterable<Uint8Array> {
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
-const afterEnd = (): UnsafePackage => new UnsafePackage('', 'The package has data after the end of its archive');
+const createTrailingDataError = (): UnsafePackage => new UnsafePackage('', 'The package has data after the end of its archive');

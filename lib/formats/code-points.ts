@@ -4,10 +4,10 @@ export function compareCodePoints(a: string, b: string): number {
   for (let i = 0; i < length; i++) {
     const left = a.charCodeAt(i);
     const right = b.charCodeAt(i);
-    if (left !== right) return rank(left) - rank(right);
+    if (left !== right) return getUnitRank(left) - getUnitRank(right);
   }
   return a.length - b.length;
 }
 
 /** Surrogates encode code points above all others. */
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
+const getUnitRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -3,7 +3,7 @@
  * intermediary cannot hold a machine on an old release unnoticed. Verify the signature over the
  * exact bytes first.
  */
-import { isoOf, isTimestamp } from '../time.js';
+import { toIsoString, isTimestamp } from '../time.js';
 import { compareVersions, isVersion } from '../versions.js';
 import { PLATFORMS, type Platform } from './platform.js';
 
@@ -20,7 +20,7 @@ export interface FreshnessStatement {
 }
 
 /** State of the machine against which a statement is validated. */
-export interface FreshnessFacts {
+export interface FreshnessContext {
   product: string;
   channel: string;
   platform: Platform;
@@ -37,7 +37,7 @@ export interface FreshnessFacts {
 }
 
 /** Parses a statement; null unless it has schema 1. */
-export function readFreshness(text: string): FreshnessStatement | null {
+export function parseFreshness(text: string): FreshnessStatement | null {
   if (text.length > 1_000_000) return null;
   const it = parseJsonOrNull(text);
   if (!isRecord(it) || it['schema'] !== 1 || !isRecord(it['latest']) || !Array.isArray(it['steps'])) return null;
@@ -48,14 +48,14 @@ export function readFreshness(text: string): FreshnessStatement | null {
 }
 
 /** Returns why a statement does not confirm the update check's result, in one sentence, or null. */
-export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
+export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessContext): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';
   if (statement.channel !== channel) return 'The freshness statement is of another channel.';
   const { issued_at, expires_at } = statement;
   // Both times are shown, to reveal a wrong clock on either side.
   if (Date.parse(expires_at) <= now)
-    return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${isoOf(now)}.`;
+    return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${toIsoString(now)}.`;
   if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
     return `The freshness statement is older than one that was seen before: it is of ${issued_at}, that one of ${newestSeen}.`;
   const latest = statement.latest[platform];

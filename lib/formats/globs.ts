@@ -5,7 +5,7 @@
  */
 
 /** Pattern element: a character or a wildcard. */
-type Step = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
+type GlobStep = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
 
 export const MAX_GLOB_LENGTH = 1_000;
 
@@ -34,12 +34,12 @@ export const normalizeGlob = (glob: string): string => (glob.endsWith('/') ? `${
 
 /** Returns a predicate that matches relative paths against any of the globs. */
 export function createGlobMatcher(globs: readonly string[]): (path: string) => boolean {
-  const compiled = globs.map(steps);
-  return (path) => compiled.some((pattern) => matches(pattern, path));
+  const compiled = globs.map(parseSteps);
+  return (path) => compiled.some((pattern) => matchesPath(pattern, path));
 }
 
-function steps(glob: string): Step[] {
-  const found: Step[] = [];
+function parseSteps(glob: string): GlobStep[] {
+  const found: GlobStep[] = [];
   for (let at = 0; at < glob.length;) {
     const rest = glob.slice(at);
     const starts = at === 0 || glob[at - 1] === '/';
@@ -60,18 +60,18 @@ function steps(glob: string): Step[] {
 }
 
 /** Tracks all possible positions in parallel, without backtracking. */
-function matches(pattern: readonly Step[], path: string): boolean {
-  let places = reach(pattern, new Set([0]), true);
+function matchesPath(pattern: readonly GlobStep[], path: string): boolean {
+  let places = addReachableSteps(pattern, new Set([0]), true);
   for (const char of path) {
     const next = new Set<number>();
-    for (const place of places) advance(pattern, place, char, next);
+    for (const place of places) advanceStep(pattern, place, char, next);
     if (next.size === 0) return false;
-    places = reach(pattern, next, char === '/');
+    places = addReachableSteps(pattern, next, char === '/');
   }
   return places.has(pattern.length);
 }
 
-function advance(pattern: readonly Step[], place: number, char: string, next: Set<number>): void {
+function advanceStep(pattern: readonly GlobStep[], place: number, char: string, next: Set<number>): void {
   const step = pattern[place];
   if (step === undefined) return;
   if (step.kind === 'char') {
@@ -84,7 +84,7 @@ function advance(pattern: readonly Step[], place: number, char: string, next: Se
 }
 
 /** Adds positions reachable without a character, because wildcards may be empty. */
-function reach(pattern: readonly Step[], places: Set<number>, atName: boolean): Set<number> {
+function addReachableSteps(pattern: readonly GlobStep[], places: Set<number>, atName: boolean): Set<number> {
   for (const place of places) {
     const kind = pattern[place]?.kind;
     if (kind === 'name' || kind === 'path' || (kind === 'folders' && atName)) places.add(place + 1);

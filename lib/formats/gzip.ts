@@ -18,7 +18,7 @@ const TRAILER_BYTES = 8;
 /** Small enough to hash a chunk, or a hundred headers in it, without blocking the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
-const broken = (why: string): UnsafePackage => new UnsafePackage('', `The package ${why}`);
+const createGzipError = (why: string): UnsafePackage => new UnsafePackage('', `The package ${why}`);
 
 /**
  * Decompresses in chunks.
@@ -38,26 +38,26 @@ async function readHeader(packed: ByteQueue): Promise<void> {
   let crc = 0;
   const take = async (count: number): Promise<Buffer> => {
     const bytes = await packed.take(count);
-    if (bytes.length < count) throw broken('ends inside its gzip header');
+    if (bytes.length < count) throw createGzipError('ends inside its gzip header');
     crc = crc32(bytes, crc);
     return bytes;
   };
   const skipText = async (): Promise<void> => {
     for (let i = 0; i < MAX_TEXT_BYTES; i++) if ((await take(1))[0] === 0) return;
-    throw broken('has a gzip header that is too long');
+    throw createGzipError('has a gzip header that is too long');
   };
 
   const fixed = await packed.take(10);
-  if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw broken('is no gzip file');
+  if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw createGzipError('is no gzip file');
   crc = crc32(fixed, crc);
   const flags = fixed[3] ?? 0;
-  if (fixed[2] !== 8 || (flags & RESERVED) !== 0) throw broken('has a gzip header with an unknown method or flag');
+  if (fixed[2] !== 8 || (flags & RESERVED) !== 0) throw createGzipError('has a gzip header with an unknown method or flag');
   if ((flags & FEXTRA) !== 0) await take((await take(2)).readUInt16LE());
   if ((flags & FNAME) !== 0) await skipText();
   if ((flags & FCOMMENT) !== 0) await skipText();
   if ((flags & FHCRC) === 0) return;
   const expected = crc & 0xffff;
-  if ((await take(2)).readUInt16LE() !== expected) throw broken('has a gzip header with a wrong checksum');
+  if ((await take(2)).readUInt16LE() !== expected) throw createGzipError('has a gzip header with a wrong checksum');
 }
 
 async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
@@ -75,15 +75,15 @@ async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      throw broken('has compressed data that is broken or cut short');
+      throw createGzipError('has compressed data that is broken or cut short');
     throw error;
   } finally {
     inflate.destroy();
   }
-  if (!body.ended || inflate.bytesWritten !== body.passed) throw broken('has data after its only gzip member');
+  if (!body.ended || inflate.bytesWritten !== body.passed) throw createGzipError('has data after its only gzip member');
   await fed;
-  if (body.held.readUInt32LE(0) !== crc) throw broken('has a wrong CRC');
-  if (body.held.readUInt32LE(4) !== size % 2 ** 32) throw broken('has a wrong size at its end');
+  if (body.held.readUInt32LE(0) !== crc) throw createGzipError('has a wrong CRC');
+  if (body.held.readUInt32LE(4) !== size % 2 ** 32) throw createGzipError('has a wrong size at its end');
 }
 
 /** Passes on all but the last eight bytes, the trailer of a final member. */
@@ -105,7 +105,7 @@ class TrailerHoldback implements AsyncIterable<Buffer> {
       }
       this.held = Buffer.from(last.subarray(cut));
     }
-    if (this.held.length < TRAILER_BYTES) throw broken('ends before its trailer');
+    if (this.held.length < TRAILER_BYTES) throw createGzipError('ends before its trailer');
     this.ended = true;
   }
 }

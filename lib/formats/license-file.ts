@@ -15,11 +15,11 @@ import {
   type LicenseFileResult,
   type LicenseRequest,
 } from './license-text.js';
-import { isSignedBy, readPublicKey } from './signature.js';
+import { isSignedBy, parsePublicKey } from './signature.js';
 
 /** Returns the fault of a signature, or null. */
 function findSignatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
-  const named = resolveClaimKey([pems].flat().map(readPublicKey), claim);
+  const named = resolveClaimKey([pems].flat().map(parsePublicKey), claim);
   if (typeof named === 'string') return named;
   return isSignedBy(named.key, claim.bytes, named.signature) ? null : 'wrong_signature';
 }

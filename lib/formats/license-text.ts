@@ -48,15 +48,15 @@ export interface LicenseFileChecks {
   now?: number;
 }
 
-const HEAD = '-----BEGIN LICENSE FILE-----';
-const FOOT = '-----END LICENSE FILE-----';
-const LINE = 64;
+const HEAD_LINE = '-----BEGIN LICENSE FILE-----';
+const FOOT_LINE = '-----END LICENSE FILE-----';
+const LINE_LENGTH = 64;
 /** Prefix of the signed bytes of a file; `enc` follows. */
-export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
+export const LICENSE_FILE_SIGNED_PREFIX = 'aos-lic-v1.';
 /** Files are a few kilobytes; features have at most 8 KiB. */
 const MAX_LICENSE_TEXT_LENGTH = 256 * 1024;
 
-interface Armoured {
+interface LicenseArmor {
   enc: string;
   sig: string;
   alg: string;
@@ -64,35 +64,35 @@ interface Armoured {
 }
 
 /** Formats a license file. */
-export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
+export function formatLicenseFile({ enc, sig, alg, kid }: LicenseArmor): string {
   const text = encodeBase64(JSON.stringify({ enc, sig, alg, kid }));
-  const lines = text.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
-  return [HEAD, ...lines, FOOT, ''].join('\n');
+  const lines = text.match(new RegExp(`.{1,${LINE_LENGTH}}`, 'g')) ?? [];
+  return [HEAD_LINE, ...lines, FOOT_LINE, ''].join('\n');
 }
 
 /** White space, invisible characters and quote marks of mail. */
-const BETWEEN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
+const SEPARATOR_PATTERN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
 
 /**
  * Parses the first armored block of a text, or null. Surrounding text, blank lines and line width
  * are ignored: the signature protects the content.
  */
-function parse(text: string): Armoured | null {
+function parseArmor(text: string): LicenseArmor | null {
   if (text.length > MAX_LICENSE_TEXT_LENGTH) return null;
-  const start = text.indexOf(HEAD);
-  const end = text.indexOf(FOOT, start);
+  const start = text.indexOf(HEAD_LINE);
+  const end = text.indexOf(FOOT_LINE, start);
   if (start < 0 || end < 0) return null;
-  const body = text.slice(start + HEAD.length, end).replaceAll(BETWEEN, '');
+  const body = text.slice(start + HEAD_LINE.length, end).replaceAll(SEPARATOR_PATTERN, '');
   const inner = decodeCanonicalBase64(body);
-  const parts = inner === null ? null : parsed(utf8(inner));
+  const parts = inner === null ? null : parseJsonObject(decodeUtf8(inner));
   if (parts === null) return null;
   const { enc, sig, alg, kid } = parts;
   if (![enc, sig, alg, kid].every((part) => typeof part === 'string')) return null;
-  const file = { enc, sig, alg, kid } as Armoured;
+  const file = { enc, sig, alg, kid } as LicenseArmor;
   return encodeBase64(JSON.stringify(file)) === body ? file : null;
 }
 
-function parsed(text: string): Record<string, unknown> | null {
+function parseJsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -103,7 +103,7 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** A signature to verify with its bytes; nothing else of the document is trusted before. */
 export interface SignatureClaim {
@@ -116,10 +116,10 @@ export interface SignatureClaim {
 
 /** Returns the claim of a file; null when the text is not a license file. */
 export function parseFileClaim(text: string): { claim: SignatureClaim; enc: string } | null {
-  const file = parse(text);
+  const file = parseArmor(text);
   if (file === null) return null;
   const { enc, sig: signature, alg, kid } = file;
-  return { enc, claim: { kid, alg, signature, bytes: new TextEncoder().encode(LICENSE_FILE_SIGNED + enc) } };
+  return { enc, claim: { kid, alg, signature, bytes: new TextEncoder().encode(LICENSE_FILE_SIGNED_PREFIX + enc) } };
 }
 
 /**
@@ -138,7 +138,7 @@ export function resolveClaimKey<Key extends { keyId: string; algorithm: string }
 /** Validates a file's payload after signature verification. */
 export function validateLicensePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
   const bytes = decodeCanonicalBase64(enc);
-  const payload = bytes === null ? null : parsed(utf8(bytes));
+  const payload = bytes === null ? null : parseJsonObject(decodeUtf8(bytes));
   if (payload === null) return { valid: false, reason: 'malformed' };
   if (payload['schema'] !== 1) return { valid: false, reason: 'unknown_schema' };
   const known = payload as unknown as LicensePayload;

@@ -13,7 +13,7 @@ export function detectMachinePlatform(system: string = process.platform, arch: s
   return system === 'linux' && arch === 'arm64' ? 'linux-arm64' : 'any';
 }
 
-const MAX_MACHINE_ID = 128;
+const MAX_MACHINE_ID_LENGTH = 128;
 
 /**
  * Returns `SVC_MACHINE_ID`, a persistent id configured for a container, or null.
@@ -21,8 +21,8 @@ const MAX_MACHINE_ID = 128;
  */
 export function getConfiguredMachineId(env: Env): string | null {
   const id = env['SVC_MACHINE_ID']?.trim() ?? '';
-  if (id.length > MAX_MACHINE_ID || /\p{Cc}/u.test(id))
-    throw new TypeError(`SVC_MACHINE_ID must be one line of at most ${MAX_MACHINE_ID} characters`);
+  if (id.length > MAX_MACHINE_ID_LENGTH || /\p{Cc}/u.test(id))
+    throw new TypeError(`SVC_MACHINE_ID must be one line of at most ${MAX_MACHINE_ID_LENGTH} characters`);
   return id === '' ? null : id;
 }
 

@@ -10,7 +10,7 @@ import { createGlobMatcher, findGlobFault } from './globs.js';
 import { PathSet } from './path-set.js';
 import { findPathFault } from './path-policy.js';
 import { isPlatform, type Platform } from './platform.js';
-import { printable } from '../text/printable.js';
+import { toPrintable } from '../text/printable.js';
 
 export interface ManifestFile extends ArchivedFile {
   /** True: never replaces an existing file. */
@@ -20,7 +20,7 @@ export interface ManifestFile extends ArchivedFile {
 /**
  * Required runtime as named by the packager: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`.
  */
-export type Runtime = { name: string; version: string };
+export type PackageRuntime = { name: string; version: string };
 
 export interface ReleaseManifest {
   schema: 1;
@@ -40,7 +40,7 @@ export interface ReleaseManifest {
   setup: Readonly<Record<string, unknown>> | null;
   /** Path of the started file, or null. */
   entry: string | null;
-  runtime: Runtime | null;
+  runtime: PackageRuntime | null;
 }
 
 /** Enough for 200,000 files with maximum paths. */
@@ -90,7 +90,7 @@ export function* formatManifestPieces(release: ManifestInput, perPiece: number):
 }
 
 /** An invalid manifest, or one that must not be followed. */
-export class ManifestInvalid extends Error {
+export class InvalidManifest extends Error {
   override name = 'ManifestInvalid';
   constructor(
     /** `files[3].path`; '' for the whole. */
@@ -106,29 +106,29 @@ export class ManifestInvalid extends Error {
  * @throws InvalidManifest
  */
 export function readManifest(text: string): ReleaseManifest {
-  if (text.length > MAX_MANIFEST_BYTES) throw new ManifestInvalid('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
-  const root = record(parse(text), '');
-  if (root['schema'] !== 1) throw new ManifestInvalid('schema', 'is not 1; a newer program may know it');
+  if (text.length > MAX_MANIFEST_BYTES) throw new InvalidManifest('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
+  const root = readRecord(parseJson(text), '');
+  if (root['schema'] !== 1) throw new InvalidManifest('schema', 'is not 1; a newer program may know it');
   const platform = root['platform'];
-  if (!isPlatform(platform)) throw new ManifestInvalid('platform', 'is unknown');
-  const packed = record(root['package'], 'package');
+  if (!isPlatform(platform)) throw new InvalidManifest('platform', 'is unknown');
+  const packed = readRecord(root['package'], 'package');
   const manifest: ReleaseManifest = {
     schema: 1,
-    product: name(root['product'], 'product'),
-    version: version(root['version'], 'version'),
-    channel: name(root['channel'], 'channel'),
+    product: readName(root['product'], 'product'),
+    version: readVersion(root['version'], 'version'),
+    channel: readName(root['channel'], 'channel'),
     platform,
-    published_at: when(root['published_at'], 'published_at'),
-    package: { sha256: sha256(packed['sha256'], 'package.sha256'), size: size(packed['size'], 'package.size') },
-    files: files(root['files'], platform),
-    preserve_patterns: patterns(root['preserve_patterns']),
-    min_version: orNull(root['min_version'], (value) => version(value, 'min_version')),
-    setup: orNull(root['setup'], (value) => record(value, 'setup')),
-    entry: orNull(root['entry'], (value) => string(value, 'entry', 2_048)),
-    runtime: orNull(root['runtime'], runtime),
+    published_at: readTime(root['published_at'], 'published_at'),
+    package: { sha256: readSha256(packed['sha256'], 'package.sha256'), size: readSize(packed['size'], 'package.size') },
+    files: readFiles(root['files'], platform),
+    preserve_patterns: readPatterns(root['preserve_patterns']),
+    min_version: readNullable(root['min_version'], (value) => readVersion(value, 'min_version')),
+    setup: readNullable(root['setup'], (value) => readRecord(value, 'setup')),
+    entry: readNullable(root['entry'], (value) => readString(value, 'entry', 2_048)),
+    runtime: readNullable(root['runtime'], readRuntime),
   };
   if (manifest.entry !== null && findPathFault(manifest.entry, platform) !== null)
-    throw new ManifestInvalid('entry', `${printable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`);
+    throw new InvalidManifest('entry', `${toPrintable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`);
   return manifest;
 }
 
@@ -141,7 +141,7 @@ export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'cha
  * Returns the first member that differs from the requested release, or null. A signature does not
  * prove that a manifest belongs to this package (contract 90, update).
  */
-export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
+export function findIdentityMismatch(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';
   if (compareVersions(manifest.version, asked.version) !== 0) return 'version';
   if (manifest.channel !== asked.channel) return 'channel';
@@ -149,96 +149,96 @@ export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): 
   return manifest.package.sha256 === asked.sha256 ? null : 'package.sha256';
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ManifestInvalid('', 'is no JSON');
+    throw new InvalidManifest('', 'is no JSON');
   }
 }
 
-function files(value: unknown, platform: Platform): ManifestFile[] {
-  if (!Array.isArray(value)) throw new ManifestInvalid('files', 'is no list');
-  if (value.length > 200_000) throw new ManifestInvalid('files', 'has more than 200000 entries');
+function readFiles(value: unknown, platform: Platform): ManifestFile[] {
+  if (!Array.isArray(value)) throw new InvalidManifest('files', 'is no list');
+  if (value.length > 200_000) throw new InvalidManifest('files', 'has more than 200000 entries');
   const paths = new PathSet();
   return value.map((item: unknown, i) => {
     const at = `files[${i}]`;
-    const file = record(item, at);
-    const path = string(file['path'], `${at}.path`, 2_048);
+    const file = readRecord(item, at);
+    const path = readString(file['path'], `${at}.path`, 2_048);
     const why = findPathFault(path, platform) ?? paths.add(path, 'file');
-    if (why !== null) throw new ManifestInvalid(`${at}.path`, `${printable(path, 200)} ${why}`);
-    if (typeof file['preserve'] !== 'boolean') throw new ManifestInvalid(`${at}.preserve`, 'is no boolean');
+    if (why !== null) throw new InvalidManifest(`${at}.path`, `${toPrintable(path, 200)} ${why}`);
+    if (typeof file['preserve'] !== 'boolean') throw new InvalidManifest(`${at}.preserve`, 'is no boolean');
     return {
       path,
-      size: size(file['size'], `${at}.size`),
-      sha256: sha256(file['sha256'], `${at}.sha256`),
-      mode: mode(file['mode'], `${at}.mode`),
+      size: readSize(file['size'], `${at}.size`),
+      sha256: readSha256(file['sha256'], `${at}.sha256`),
+      mode: readMode(file['mode'], `${at}.mode`),
       preserve: file['preserve'],
     };
   });
 }
 
-function patterns(value: unknown): string[] {
+function readPatterns(value: unknown): string[] {
   if (!Array.isArray(value) || value.length > 1_000)
-    throw new ManifestInvalid('preserve_patterns', 'is no list of up to 1000');
+    throw new InvalidManifest('preserve_patterns', 'is no list of up to 1000');
   return value.map((item: unknown, i) => {
-    const glob = string(item, `preserve_patterns[${i}]`, 1_000);
+    const glob = readString(item, `preserve_patterns[${i}]`, 1_000);
     const why = findGlobFault(glob);
-    if (why !== null) throw new ManifestInvalid(`preserve_patterns[${i}]`, why);
+    if (why !== null) throw new InvalidManifest(`preserve_patterns[${i}]`, why);
     return glob;
   });
 }
 
-function runtime(value: unknown): Runtime {
-  const it = record(value, 'runtime');
-  return { name: name(it['name'], 'runtime.name'), version: name(it['version'], 'runtime.version') };
+function readRuntime(value: unknown): PackageRuntime {
+  const it = readRecord(value, 'runtime');
+  return { name: readName(it['name'], 'runtime.name'), version: readName(it['version'], 'runtime.version') };
 }
 
-const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
+const readNullable = <T>(value: unknown, read: (value: unknown) => T): T | null =>
   value === null || value === undefined ? null : read(value);
 
-function record(value: unknown, member: string): Record<string, unknown> {
+function readRecord(value: unknown, member: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ManifestInvalid(member, 'is no object');
+    throw new InvalidManifest(member, 'is no object');
   return value as Record<string, unknown>;
 }
 
-function string(value: unknown, member: string, length: number): string {
-  if (typeof value !== 'string' || value === '') throw new ManifestInvalid(member, 'is no text');
-  if (value.length > length) throw new ManifestInvalid(member, `is longer than ${length} characters`);
+function readString(value: unknown, member: string, length: number): string {
+  if (typeof value !== 'string' || value === '') throw new InvalidManifest(member, 'is no text');
+  if (value.length > length) throw new InvalidManifest(member, `is longer than ${length} characters`);
   return value;
 }
 
-function name(value: unknown, member: string): string {
-  const text = string(value, member, 200);
-  if (!/^[\w.@+-]+$/.test(text)) throw new ManifestInvalid(member, 'has a character that no name has');
+function readName(value: unknown, member: string): string {
+  const text = readString(value, member, 200);
+  if (!/^[\w.@+-]+$/.test(text)) throw new InvalidManifest(member, 'has a character that no name has');
   return text;
 }
 
-function version(value: unknown, member: string): string {
-  const text = string(value, member, 10_000);
-  if (!isVersion(text)) throw new ManifestInvalid(member, 'is no version');
+function readVersion(value: unknown, member: string): string {
+  const text = readString(value, member, 10_000);
+  if (!isVersion(text)) throw new InvalidManifest(member, 'is no version');
   return text;
 }
 
-function when(value: unknown, member: string): string {
-  const text = string(value, member, 40);
-  if (!isTimestamp(text)) throw new ManifestInvalid(member, 'is no RFC 3339 time');
+function readTime(value: unknown, member: string): string {
+  const text = readString(value, member, 40);
+  if (!isTimestamp(text)) throw new InvalidManifest(member, 'is no RFC 3339 time');
   return text;
 }
 
-function sha256(value: unknown, member: string): string {
+function readSha256(value: unknown, member: string): string {
   if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
-    throw new ManifestInvalid(member, 'is no SHA-256 in hex');
+    throw new InvalidManifest(member, 'is no SHA-256 in hex');
   return value;
 }
 
-function size(value: unknown, member: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ManifestInvalid(member, 'is no number of bytes');
+function readSize(value: unknown, member: string): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new InvalidManifest(member, 'is no number of bytes');
   return value as number;
 }
 
-function mode(value: unknown, member: string): FileMode {
-  if (value !== '0755' && value !== '0644') throw new ManifestInvalid(member, 'is neither 0755 nor 0644');
+function readMode(value: unknown, member: string): FileMode {
+  if (value !== '0755' && value !== '0644') throw new InvalidManifest(member, 'is neither 0755 nor 0644');
   return value;
 }

@@ -1,4 +1,4 @@
-import { nameKey } from './path-policy.js';
+import { toNameKey } from './path-policy.js';
 
 export type PathKind = 'file' | 'directory';
 
@@ -30,7 +30,7 @@ export class PathSet {
     for (const [i, name] of names.entries()) {
       const last = i === names.length - 1;
       const wanted = last ? kind : 'directory';
-      const key = `${parent}/${nameKey(name)}`;
+      const key = `${parent}/${toNameKey(name)}`;
       const known = this.#nodes.get(key);
       if (known === undefined) {
         parent = this.#nodes.size + 1;

@@ -9,7 +9,7 @@ export const isPlatform = (text: unknown): text is Platform => (PLATFORMS as rea
  * Returns whether packages of this platform may be unpacked on Windows; unknown platforms are
  * treated as strictly.
  */
-export const reachesWindows = (platform: string): boolean => !platform.startsWith('linux-');
+export const canReachWindows = (platform: string): boolean => !platform.startsWith('linux-');
 
 /**
  * Returns whether a companion may fetch this `package_url`: below `/releases/` of the same server,

@@ -24,14 +24,14 @@ export interface Predecessor {
   signature: string;
 }
 
-const MAX_CHAIN = 100;
+const MAX_CHAIN_LENGTH = 100;
 
 /**
  * Parses a public key.
  * @param pem SPKI: RSA of at least 2048 bits, or Ed25519
  * @throws KeyRefused
  */
-export function readPublicKey(pem: string): VerifyingKey {
+export function parsePublicKey(pem: string): VerifyingKey {
   requirePublicKeyPem(pem);
   let key: KeyObject;
   try {
@@ -67,11 +67,11 @@ export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, 
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */
-export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors: readonly Predecessor[]): boolean {
+export function hasTrustedChain(pin: string, current: VerifyingKey, predecessors: readonly Predecessor[]): boolean {
   if (current.spkiSha256 === pin) return true;
   let successor = current;
-  for (const { public_key: pem, signature } of predecessors.slice(0, MAX_CHAIN)) {
-    const earlier = readPublicKeyOrNull(pem);
+  for (const { public_key: pem, signature } of predecessors.slice(0, MAX_CHAIN_LENGTH)) {
+    const earlier = tryParsePublicKey(pem);
     if (earlier === null || !isSignedBy(earlier, successor.spki, signature)) return false;
     if (earlier.spkiSha256 === pin) return true;
     successor = earlier;
@@ -80,9 +80,9 @@ export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors:
 }
 
 /** Parses a public key; null when it is unusable. */
-export function readPublicKeyOrNull(pem: string): VerifyingKey | null {
+export function tryParsePublicKey(pem: string): VerifyingKey | null {
   try {
-    return readPublicKey(pem);
+    return parsePublicKey(pem);
   } catch (error) {
     if (error instanceof KeyRefused) return null;
     throw error;

@@ -4,9 +4,9 @@
  */
 
 /** Drop-in directories (`profile.d`, `sudoers.d`, …), periodic scripts and run levels. */
-const FAMILIES = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
+const DIRECTORY_FAMILY_PATTERN = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
 
-const NAMES = new Set(
+const DIRECTORY_NAMES = new Set(
   `acpi alternatives apache2 apparmor apparmor.d apt audit avahi binfmt ca-certificates ca-certificates.conf chrony containerd cron
   cups dbus dbus-1 default defaults dhcp dhcpcd dnf doas docker dpkg environment exim4 firewalld flatpak fonts fstab gdm gdm3 group
   grub gshadow gss host.conf hosts httpd initramfs-tools iproute2 iptables kernel kubelet kubernetes ld.so.cache ld.so.preload
@@ -18,4 +18,4 @@ const NAMES = new Set(
   chocolatey microsoft packages regid.1991-06.com.microsoft usoshared windows`.split(/\s+/),
 );
 
-export const namesSystemDirectory = (slug: string): boolean => NAMES.has(slug) || FAMILIES.test(slug);
+export const isSystemDirectoryName = (slug: string): boolean => DIRECTORY_NAMES.has(slug) || DIRECTORY_FAMILY_PATTERN.test(slug);

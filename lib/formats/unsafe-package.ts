@@ -1,4 +1,4 @@
-import { printable } from '../text/printable.js';
+import { toPrintable } from '../text/printable.js';
 
 /** A package violates contract 40, refused packages. */
 export class UnsafePackage extends Error {
@@ -11,7 +11,7 @@ export class UnsafePackage extends Error {
     /** Continues the sentence after the entry's name: `is an absolute path`. */
     readonly why: string,
   ) {
-    const name = printable(entry, 200);
+    const name = toPrintable(entry, 200);
     super(name === '' ? why : `${name} ${why}`);
     this.entry = name;
   }

@@ -3,7 +3,7 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** A proxy variable with an invalid URL. */
-export class InvalidProxy extends Error {
+export class InvalidProxyVariable extends Error {
   override name = 'InvalidProxy';
 }
 
@@ -13,19 +13,19 @@ export class InvalidProxy extends Error {
  * @throws InvalidProxyVariable
  */
 export function getProxyForUrl(url: URL, env: Env): URL | null {
-  if (isExcluded(url, read(env, 'no_proxy').value)) return null;
-  const specific = read(env, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
-  const { name, value } = specific.value === '' ? read(env, 'all_proxy') : specific;
+  if (isExcluded(url, readVariable(env, 'no_proxy').value)) return null;
+  const specific = readVariable(env, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  const { name, value } = specific.value === '' ? readVariable(env, 'all_proxy') : specific;
   if (value === '') return null;
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const proxy = URL.canParse(text) ? new URL(text) : null;
   if (proxy === null || proxy.hostname === '' || !['http:', 'https:'].includes(proxy.protocol))
-    throw new InvalidProxy(`${name} must be host:port or an http:// or https:// address`);
+    throw new InvalidProxyVariable(`${name} must be host:port or an http:// or https:// address`);
   return proxy;
 }
 
 /** Reads a variable, lower case first. */
-function read(env: Env, lower: string): { name: string; value: string } {
+function readVariable(env: Env, lower: string): { name: string; value: string } {
   const upper = lower.toUpperCase();
   const name = (env[lower] ?? '').trim() === '' ? upper : lower;
   return { name, value: (env[name] ?? '').trim() };

@@ -2,8 +2,8 @@
  * Normalizes pull request URLs: users and agents copy `…/pull/42/files#diff-1`, forges report
  * `…/pull/42`.
  */
-const PAGE = /^\/.+\/(?:pull|pulls|merge_requests)\/\d{1,12}(?=\/|$)/i;
-const GITHUB_API = /^api\.github\.com\/repos\/(.+)\/pulls\/(\d{1,12})$/;
+const PAGE_PATTERN = /^\/.+\/(?:pull|pulls|merge_requests)\/\d{1,12}(?=\/|$)/i;
+const GITHUB_API_PATTERN = /^api\.github\.com\/repos\/(.+)\/pulls\/(\d{1,12})$/;
 
 /**
  * Returns one text for all URLs of a pull request, in lower case because forges ignore the case of
@@ -12,10 +12,10 @@ const GITHUB_API = /^api\.github\.com\/repos\/(.+)\/pulls\/(\d{1,12})$/;
 export function getPullRequestPage(address: string): string {
   if (!URL.canParse(address)) return address;
   const { host, pathname } = new URL(address);
-  const [page = pathname] = PAGE.exec(pathname) ?? [];
+  const [page = pathname] = PAGE_PATTERN.exec(pathname) ?? [];
   // Without scheme, because a proxy may terminate TLS.
   return `${host}${page.replace(/\/+$/, '')}`
     .toLowerCase()
-    .replace(GITHUB_API, 'github.com/$1/pull/$2')
+    .replace(GITHUB_API_PATTERN, 'github.com/$1/pull/$2')
     .replace(/\/-(?=\/merge_requests\/)/, '');
 }

@@ -7,8 +7,8 @@ import { isAscii } from 'node:buffer';
 import { yieldToEventLoop } from '../process/event-loop.js';
 
 /** Small enough to parse synchronously. */
-const SMALL = 128 * 1024;
-const STEP = 1024 * 1024;
+const MAX_SYNC_PARSE_BYTES = 128 * 1024;
+const SCAN_SLICE_BYTES = 1024 * 1024;
 /** Same limit as the error intake (adapters/hapi/body/json.ts). */
 export const MAX_JSON_VALUES = 50_000;
 
@@ -18,13 +18,13 @@ const BACKSLASH = 0x5c;
 /**
  * Parses an event, synchronously if small. Returns undefined for invalid JSON or too many values.
  */
-export const readJson = (bytes: Buffer): unknown => (bytes.length > SMALL ? readLarge(bytes) : parsed(bytes));
+export const parseEventJson = (bytes: Buffer): unknown => (bytes.length > MAX_SYNC_PARSE_BYTES ? parseLargeEvent(bytes) : parseBytes(bytes));
 
-async function readLarge(bytes: Buffer): Promise<unknown> {
-  return (await fits(bytes)) ? parsed(bytes) : undefined;
+async function parseLargeEvent(bytes: Buffer): Promise<unknown> {
+  return (await isWithinValueLimit(bytes)) ? parseBytes(bytes) : undefined;
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseBytes(bytes: Buffer): unknown {
   try {
     return JSON.parse(isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8'));
   } catch {
@@ -32,12 +32,12 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-async function fits(bytes: Buffer): Promise<boolean> {
+async function isWithinValueLimit(bytes: Buffer): Promise<boolean> {
   let values = 1;
   let inText = false;
   let at = 0;
   while (at < bytes.length) {
-    const end = Math.min(bytes.length, at + STEP);
+    const end = Math.min(bytes.length, at + SCAN_SLICE_BYTES);
     for (; at < end; at++) {
       const byte = bytes[at];
       if (inText) {

@@ -8,22 +8,22 @@ interface Thread {
 }
 
 /** Thread → requests it to end after its current work. */
-const live = new Map<Thread, () => void>();
+const liveThreads = new Map<Thread, () => void>();
 
 /**
  * Registers a thread until it ends.
  * @param ask may be called repeatedly, also while the thread ends
  */
 export function registerLiveThread(thread: Thread, ask: () => void): void {
-  live.set(thread, ask);
-  thread.once('exit', () => live.delete(thread));
+  liveThreads.set(thread, ask);
+  thread.once('exit', () => liveThreads.delete(thread));
 }
 
 /** Ends all threads; resolves when they have, or after `ms`. */
 export async function endLiveThreads(ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  const ended = [...live].map(([thread, ask]) => {
+  const ended = [...liveThreads].map(([thread, ask]) => {
     const exit = new Promise<void>((resolve) => thread.once('exit', resolve));
     ask();
     return exit;

@@ -16,14 +16,14 @@ export function formatBadgeJson(name: string, value: string, colour: keyof typeo
   return JSON.stringify({ schemaVersion: 1, label: name, message: value, color: BADGE_COLOURS[colour].slice(1) });
 }
 
-const MAX_NAME = 40;
+const MAX_NAME_LENGTH = 40;
 /** Estimates the width of 11 px text, generously, since the font is unknown. */
 const measureText = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;
 
 /** @param value text on the colored part */
 export function renderBadge(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
   const letters = Array.from(name);
-  const label = letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : name;
+  const label = letters.length > MAX_NAME_LENGTH ? `${letters.slice(0, MAX_NAME_LENGTH - 1).join('')}…` : name;
   const left = measureText(label);
   const right = measureText(value);
   const text = (x: number, words: string): string =>

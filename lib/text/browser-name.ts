@@ -15,16 +15,16 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-const first = (table: typeof BROWSERS, text: string): string | undefined =>
+const findFirstMatch = (table: typeof BROWSERS, text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
 /** Returns `Firefox`, or null for other programs. */
-export const detectBrowser = (userAgent: string): string | null => first(BROWSERS, userAgent) ?? null;
+export const detectBrowser = (userAgent: string): string | null => findFirstMatch(BROWSERS, userAgent) ?? null;
 
 /** Returns `Firefox on Linux`, or the truncated text for other programs. */
 export function formatBrowserName(userAgent: string): string {
   const browser = detectBrowser(userAgent);
   if (browser === null) return userAgent.slice(0, 60) || 'unknown browser';
-  const system = first(SYSTEMS, userAgent);
+  const system = findFirstMatch(SYSTEMS, userAgent);
   return system === undefined ? browser : `${browser} on ${system}`;
 }

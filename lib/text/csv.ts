@@ -3,28 +3,28 @@
  * and superscript ones, at the start, after blanks and invisible characters, and after separators,
  * since locales split at `;` or tabs even inside quotes. Linear.
  */
-import { UNSEEN } from '../unseen.js';
+import { INVISIBLE_CLASS } from '../unseen.js';
 
 const EQUALS = '=\\uff1d\\ufe66\\u207c\\u208c';
 const AT = '@\\uff20\\ufe6b';
 const PLUS = '+\\uff0b\\ufe62\\u207a\\u208a';
 const MINUS = '\\-\\uff0d\\ufe63\\u2212\\u207b\\u208b';
 const SIGNS = `[${EQUALS}${AT}${PLUS}${MINUS}]`;
-const BLANKS = `[\\s${UNSEEN}"']{0,100}`;
+const BLANKS = `[\\s${INVISIBLE_CLASS}"']{0,100}`;
 /** A signed number in a list is not a formula. */
-const NUMBER = `[${PLUS}${MINUS}]\\d{1,40}(?:\\.\\d{1,40})?(?=[\\]},;|\\s]|$)`;
+const SIGNED_NUMBER = `[${PLUS}${MINUS}]\\d{1,40}(?:\\.\\d{1,40})?(?=[\\]},;|\\s]|$)`;
 
-const BEGINS = new RegExp(`^(?:[\\t\\r\\n]|${BLANKS}${SIGNS})`, 'u');
-const AFTER_SEPARATOR = new RegExp(`([,;|\\t\\r\\n]${BLANKS})(?!${NUMBER})(?=${SIGNS})`, 'gu');
+const FORMULA_START_PATTERN = new RegExp(`^(?:[\\t\\r\\n]|${BLANKS}${SIGNS})`, 'u');
+const FORMULA_AFTER_SEPARATOR_PATTERN = new RegExp(`([,;|\\t\\r\\n]${BLANKS})(?!${SIGNED_NUMBER})(?=${SIGNS})`, 'gu');
 
 /** Prefixes a sign with `'`, which makes it text. */
 export function escapeFormula(text: string): string {
-  const inside = text.replace(AFTER_SEPARATOR, "$1'");
-  return BEGINS.test(inside) ? `'${inside}` : inside;
+  const inside = text.replace(FORMULA_AFTER_SEPARATOR_PATTERN, "$1'");
+  return FORMULA_START_PATTERN.test(inside) ? `'${inside}` : inside;
 }
 
 /** Splits lines into cells (RFC 4180); quoted cells may contain line breaks. */
-function csvLines(text: string, separator: string): string[][] {
+function splitCsvLines(text: string, separator: string): string[][] {
   const lines: string[][] = [];
   let line: string[] = [];
   let cell = '';
@@ -53,7 +53,7 @@ const MAX_COLUMNS = 1_000;
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = ''] = text.split('\n', 1);
   const separator = head.split(';').length > head.split(',').length ? ';' : ',';
-  const [names = [], ...rows] = csvLines(text.replace(/^\ufeff/, ''), separator);
+  const [names = [], ...rows] = splitCsvLines(text.replace(/^\ufeff/, ''), separator);
   if (names.length > MAX_COLUMNS) return [];
   return rows.map((cells) => Object.fromEntries(names.map((name, at) => [name.trim(), cells[at] ?? ''])));
 }

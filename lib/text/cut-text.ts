@@ -1,13 +1,13 @@
 /** Truncates text by code points; fitting text is not copied. */
 
-export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+export const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+export const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** Returns the index after `limit` characters, or the text's length. */
 export function findCutIndex(text: string, limit: number): number {
   let at = 0;
   for (let n = 0; n < limit && at < text.length; n++) {
-    at += isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1)) ? 2 : 1;
+    at += isHighSurrogate(text.charCodeAt(at)) && isLowSurrogate(text.charCodeAt(at + 1)) ? 2 : 1;
   }
   return at;
 }

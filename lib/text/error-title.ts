@@ -2,34 +2,34 @@
 import { cutText } from './cut-text.js';
 import { toReadableClass } from './generated-names.js';
 
-const LINE = 160;
+const MAX_LINE_LENGTH = 160;
 /** Contract 20. */
-const TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
-const FIRST_LINE = /\S[^\r\n\u2028\u2029]*/u;
-const firstLine = (text: string): string => (FIRST_LINE.exec(text)?.[0] ?? '').trimEnd();
+const FIRST_LINE_PATTERN = /\S[^\r\n\u2028\u2029]*/u;
+const getFirstLine = (text: string): string => (FIRST_LINE_PATTERN.exec(text)?.[0] ?? '').trimEnd();
 /**
  * Generic arguments (.NET, Java, C++) and addresses of PHP's anonymous classes, which may contain
  * separators.
  */
-const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
+const TAIL_PATTERN = /[`<[(\0].*$|@anonymous.*$/su;
 /** Ruby's unnamed classes. */
-const UNNAMED = /^#<(?:Class|Module|Struct)/;
+const UNNAMED_CLASS_PATTERN = /^#<(?:Class|Module|Struct)/;
 /**
  * `$` (Java) and `+` (.NET) separate nested classes unless a number follows: `Cart$1` is anonymous.
  */
-const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
+const SEPARATOR_PATTERN = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 /** Row values from PostgreSQL: personal data. */
-const ROW =
+const ROW_VALUES_PATTERN =
   /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \(.*$/u;
 /** Truncated values from SQL Server. */
-const TRUNCATED = /\b(Truncated value:) '.*$/u;
-const NAME = /[\p{L}_]/u;
+const TRUNCATED_VALUE_PATTERN = /\b(Truncated value:) '.*$/u;
+const NAME_PATTERN = /[\p{L}_]/u;
 /**
  * Signs of prose, which stays whole: cutting `password: x` at the colon would lose the word that
  * marks the secret.
  */
-const PROSE = /["'=]|\S\s+\S/u;
+const PROSE_PATTERN = /["'=]|\S\s+\S/u;
 
 /**
  * Returns the last segment with letters of a class name: `Connection` for
@@ -37,11 +37,11 @@ const PROSE = /["'=]|\S\s+\S/u;
  * `com.acme.Net$Connection`, `Acme.Net+Connection`; otherwise the whole name.
  */
 export function getShortClassName(name: string): string {
-  const whole = firstLine(toReadableClass(name));
-  if (UNNAMED.test(whole)) return whole;
-  const plain = whole.replace(TAIL, '').trim();
-  if (PROSE.test(plain)) return plain;
-  const last = plain.split(SEPARATOR).findLast((segment) => NAME.test(segment));
+  const whole = getFirstLine(toReadableClass(name));
+  if (UNNAMED_CLASS_PATTERN.test(whole)) return whole;
+  const plain = whole.replace(TAIL_PATTERN, '').trim();
+  if (PROSE_PATTERN.test(plain)) return plain;
+  const last = plain.split(SEPARATOR_PATTERN).findLast((segment) => NAME_PATTERN.test(segment));
   return last?.replace(/^[*&\s]+/u, '').trim() || plain || whole;
 }
 
@@ -49,10 +49,10 @@ export function getShortClassName(name: string): string {
  * Builds the title from class and the first 160 characters of the message's first line.
  * @param exceptionClass null: the line alone
  */
-export function titleOf(exceptionClass: string | null, message: string): string {
-  const line = cutText(firstLine(message).replace(ROW, '$1 (…)').replace(TRUNCATED, '$1 …'), LINE);
+export function toErrorTitle(exceptionClass: string | null, message: string): string {
+  const line = cutText(getFirstLine(message).replace(ROW_VALUES_PATTERN, '$1 (…)').replace(TRUNCATED_VALUE_PATTERN, '$1 …'), MAX_LINE_LENGTH);
   const short = exceptionClass === null ? '' : getShortClassName(exceptionClass);
-  return cutText([short, line].filter((part) => part !== '').join(': '), TITLE);
+  return cutText([short, line].filter((part) => part !== '').join(': '), MAX_TITLE_LENGTH);
 }
 
 /**

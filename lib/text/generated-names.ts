@@ -6,9 +6,9 @@
  */
 type Rule = readonly [pattern: RegExp, instead: string];
 
-const N = '<number>';
+const NUMBER_MASK = '<number>';
 
-const NEVER = /(?!)/;
+const NEVER_MATCHING = /(?!)/;
 
 interface Language {
   /** Precondition for any text pattern. */
@@ -41,15 +41,15 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/_closure\d{1,9}/g, '_closure'],
       // Gradle scripts and Hibernate entity ids.
       [/\b(build|settings|init)_[0-9a-z]{20,30}(?!\w)/g, '$1'],
-      [/(?<=\[[\w.$]{1,200})#\d{1,20}(?=\])/g, `#${N}`],
+      [/(?<=\[[\w.$]{1,200})#\d{1,20}(?=\])/g, `#${NUMBER_MASK}`],
       // Anonymous class in a qualified name: `com.acme.Cart$1`. `US$5` is a price.
-      [/(?<=\.[\w$]{1,120})\$\d{1,5}(?=[$.\s:;,)@]|$)/g, `$$${N}`],
+      [/(?<=\.[\w$]{1,120})\$\d{1,5}(?=[$.\s:;,)@]|$)/g, `$$${NUMBER_MASK}`],
     ],
     names: [
-      [/(?<=[\w>])\$\d{1,9}(?=\$|\.|$)/g, `$$${N}`],
+      [/(?<=[\w>])\$\d{1,9}(?=\$|\.|$)/g, `$$${NUMBER_MASK}`],
       [/\b(liftedTree)\d{1,9}/g, '$1'],
       [/\b(script|Script)\d{1,20}(?!\w)/g, '$1'],
-      [/__\d{2,9}(?!\w)/g, `__${N}`],
+      [/__\d{2,9}(?!\w)/g, `__${NUMBER_MASK}`],
     ],
   },
   dotnet: {
@@ -102,18 +102,18 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ruby: {
     sign: /__\d|__-\d|___|#<|_run__|__tilt|_callback_/,
     text: [
-      [/(?<=[a-z0-9])_{2,3}\d{3,20}_\d{1,20}(?!\w)/g, `__${N}`],
+      [/(?<=[a-z0-9])_{2,3}\d{3,20}_\d{1,20}(?!\w)/g, `__${NUMBER_MASK}`],
       [/#<(Class|Module|Proc|Method|UnboundMethod|Struct):0x[0-9a-f]{4,16}[^<>]{0,200}>/g, '#<$1>'],
       [/#<#<(Class|Module)>:0x[0-9a-f]{4,16}/g, '#<#<$1>'],
       // Ruby's `inspect` shows an object's values, possibly personal data.
       [/#<([A-Z][\w:]{0,200}):0x[0-9a-f]{4,16}(?: @[^\n]{0,1000}?)?>(?=$|[\s.,;:)'"`\]])/gm, '#<$1>'],
-      [/\b_run__-?\d{3,24}__/g, `_run__${N}__`],
+      [/\b_run__-?\d{3,24}__/g, `_run__${NUMBER_MASK}__`],
       [/\b__(tilt|bind|pow)_\d{2,24}/g, '__$1'],
       [/\b(_callback_(?:before|after|around))_\d{1,9}/g, '$1'],
     ],
     names: [
       [/\bblock \(\d{1,3} levels\) in\b/g, 'block in'],
-      [/(?<=_)-?\d{4,24}(?![0-9A-Za-z])/g, N],
+      [/(?<=_)-?\d{4,24}(?![0-9A-Za-z])/g, NUMBER_MASK],
     ],
   },
   native: {
@@ -139,7 +139,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     ],
   },
   go: {
-    sign: NEVER,
+    sign: NEVER_MATCHING,
     text: [],
     names: [
       [/\.(func|gowrap|deferwrap|init)\d{1,5}(?:\.\d{1,5}){0,9}(?=\.|-|$)/g, '.$1'],
@@ -171,34 +171,34 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/\b__ANON__\[[^\]\n]{0,300}\]/g, '__ANON__'],
     ],
     // Numbered bundler modules.
-    names: [[/(?<=^[\w$]{1,60}\.)\d{1,9}$/g, N]],
+    names: [[/(?<=^[\w$]{1,60}\.)\d{1,9}$/g, NUMBER_MASK]],
   },
 };
 
 const TABLES = Object.values(LANGUAGES);
 const NAME_RULES = [...TABLES.flatMap(({ text }) => text), ...TABLES.flatMap(({ names }) => names)];
 const NAME_SIGN = /[\d$<@#{\0\ufffd]|\.cold/;
-const LONGEST_NAME = 600;
+const MAX_NAME_LENGTH = 600;
 /** Separators left after removing an enclosing closure. */
 const SEPARATORS = /^[\s.+]+(?=[\w<])|\s+$/g;
 
-const applied = (text: string, rules: readonly Rule[]): string =>
+const applyRules = (text: string, rules: readonly Rule[]): string =>
   rules.reduce((masked, [pattern, instead]) => masked.replace(pattern, instead), text);
 
 /** Masks generated names in a message. @param text bounded by the caller */
 export const maskNamesInText = (text: string): string =>
-  TABLES.reduce((masked, { sign, text: rules }) => (sign.test(masked) ? applied(masked, rules) : masked), text);
+  TABLES.reduce((masked, { sign, text: rules }) => (sign.test(masked) ? applyRules(masked, rules) : masked), text);
 
 /** Masks the generated parts of a function, class or method name. */
 export function maskGeneratedName(name: string): string {
-  const given = name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME) : name;
-  return NAME_SIGN.test(given) ? applied(given, NAME_RULES).replace(SEPARATORS, '') : given;
+  const given = name.length > MAX_NAME_LENGTH ? name.slice(0, MAX_NAME_LENGTH) : name;
+  return NAME_SIGN.test(given) ? applyRules(given, NAME_RULES).replace(SEPARATORS, '') : given;
 }
 
-const UNREADABLE = /@anonymous.{1,600}|(?<=#<(?:Class|Module|Struct)):0x[0-9a-f]{4,16}/gis;
+const UNREADABLE_PATTERN = /@anonymous.{1,600}|(?<=#<(?:Class|Module|Struct)):0x[0-9a-f]{4,16}/gis;
 
 /** Returns a displayable class name, without the path, address or NUL of anonymous classes. */
 export const toReadableClass = (name: string): string =>
   name.includes('@anonymous') || name.includes('#<')
-    ? name.replace(UNREADABLE, (found) => (found.startsWith('@') ? '@anonymous' : ''))
+    ? name.replace(UNREADABLE_PATTERN, (found) => (found.startsWith('@') ? '@anonymous' : ''))
     : name;

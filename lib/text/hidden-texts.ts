@@ -1,16 +1,16 @@
 /** Values of secret settings, which must not appear in logs, failure reasons or stored rows. */
 
-const hidden = new Set<string>();
+const hiddenTexts = new Set<string>();
 /** Shorter values occur in ordinary words. */
-const MIN_HIDDEN = 6;
+const MIN_HIDDEN_LENGTH = 6;
 
 /** Masks these texts from now on, also in URL encoding. */
 export function hideTexts(secrets: readonly string[]): void {
-  const long = secrets.filter((secret) => secret.length >= MIN_HIDDEN);
-  const all = [...hidden, ...long, ...long.map(toUrlText)];
-  hidden.clear();
+  const long = secrets.filter((secret) => secret.length >= MIN_HIDDEN_LENGTH);
+  const all = [...hiddenTexts, ...long, ...long.map(toUrlText)];
+  hiddenTexts.clear();
   // Longest first: replacing a prefix would leave the rest visible.
-  for (const text of all.toSorted((a, b) => b.length - a.length)) hidden.add(text);
+  for (const text of all.toSorted((a, b) => b.length - a.length)) hiddenTexts.add(text);
 }
 
 /** A lone surrogate has no URL encoding. */
@@ -19,6 +19,6 @@ const toUrlText = (secret: string): string => encodeURIComponent(secret.toWellFo
 /** Masks hidden texts. */
 export function redactText(text: string): string {
   let masked = text;
-  for (const secret of hidden) masked = masked.replaceAll(secret, '[redacted]');
+  for (const secret of hiddenTexts) masked = masked.replaceAll(secret, '[redacted]');
   return masked;
 }

@@ -4,7 +4,7 @@
  * beginning. A time limit would make matches depend on load.
  */
 import { RE2JS, RE2JSException } from 're2js';
-import { patternCost } from './pattern-cost.js';
+import { estimatePatternCost } from './pattern-cost.js';
 import { findLiterals } from './pattern-literals.js';
 
 /** Compiled instructions. */
@@ -13,7 +13,7 @@ export const MAX_PATTERN_INSTRUCTIONS = 1000;
 export const MAX_SEARCH_STEPS = 260_000;
 
 /** An unsupported pattern, with a message for users. */
-export class PatternProblem extends Error {
+export class InvalidPattern extends Error {
   override name = 'PatternProblem';
 }
 
@@ -24,19 +24,19 @@ export interface LinearPattern {
    * Returns the groups of the first match, '' for those without a part; null without a match. Far
    * slower than `test`, so call that first.
    */
-  captures(text: string): string[] | null;
+  getCaptures(text: string): string[] | null;
   groups: number;
 }
 
 /** Compiles a pattern. @throws InvalidPattern */
 export function compileLinearPattern(pattern: string, caseSensitive: boolean): LinearPattern {
-  const expression = compiled(pattern, caseSensitive);
+  const expression = compilePattern(pattern, caseSensitive);
   const longest = Math.floor(MAX_SEARCH_STEPS / expression.programSize());
-  const mayMatch = literalTest(pattern, caseSensitive);
+  const mayMatch = createLiteralTest(pattern, caseSensitive);
   const searched = (text: string): string => (text.length > longest ? text.slice(0, longest) : text);
   return {
     test: (text, folded) => mayMatch(text, folded) && expression.test(searched(text)),
-    captures: (text) => {
+    getCaptures: (text) => {
       const found = expression.matcher(searched(text));
       if (!found.find()) return null;
       return Array.from({ length: expression.groupCount() }, (_, i) => found.group(i + 1) ?? '');
@@ -46,7 +46,7 @@ export function compileLinearPattern(pattern: string, caseSensitive: boolean): L
 }
 
 /** Returns a quick test that is false for texts that cannot match. */
-function literalTest(pattern: string, caseSensitive: boolean): LinearPattern['test'] {
+function createLiteralTest(pattern: string, caseSensitive: boolean): LinearPattern['test'] {
   const literals = findLiterals(pattern);
   if (literals === null) return () => true;
   if (caseSensitive) return (text) => literals.some((literal) => text.includes(literal));
@@ -56,25 +56,25 @@ function literalTest(pattern: string, caseSensitive: boolean): LinearPattern['te
     folded.includes('ſ') || wanted.some((literal) => folded.includes(literal));
 }
 
-function compiled(pattern: string, caseSensitive: boolean): RE2JS {
-  const cost = patternCost(pattern);
-  if (cost > MAX_PATTERN_INSTRUCTIONS) throw tooLarge(cost);
+function compilePattern(pattern: string, caseSensitive: boolean): RE2JS {
+  const cost = estimatePatternCost(pattern);
+  if (cost > MAX_PATTERN_INSTRUCTIONS) throw createSizeError(cost);
   try {
     const expression = RE2JS.compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
     const size = expression.programSize();
-    if (size > MAX_PATTERN_INSTRUCTIONS) throw tooLarge(size);
+    if (size > MAX_PATTERN_INSTRUCTIONS) throw createSizeError(size);
     return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     // The engine prefixes its case flag to the pattern.
     const problem = error.message.replace(`\`(?i)${pattern}\``, () => `\`${pattern}\``);
-    throw new PatternProblem(
+    throw new InvalidPattern(
       `${problem}. Look-around and back-references are not supported: they take more than linear time`,
     );
   }
 }
 
-const tooLarge = (size: number): PatternProblem =>
-  new PatternProblem(
+const createSizeError = (size: number): InvalidPattern =>
+  new InvalidPattern(
     `with its repetitions written out it has ${size} steps; at most ${MAX_PATTERN_INSTRUCTIONS} can be searched for in time`,
   );

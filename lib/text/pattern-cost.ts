@@ -4,11 +4,11 @@
  */
 
 /** Escapes, whose braces (`\p{…}`, `\x{…}`) do not repeat. */
-export const ESCAPE = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
-export const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
-export const REPEAT = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
+export const ESCAPE_PATTERN = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
+export const CLASS_PATTERN = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
+export const REPEAT_PATTERN = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
 
-export function patternCost(pattern: string): number {
+export function estimatePatternCost(pattern: string): number {
   const open: number[] = [];
   let sum = 0;
   let last = 0;
@@ -18,8 +18,8 @@ export function patternCost(pattern: string): number {
   };
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i];
-    const whole = char === '\\' ? at(ESCAPE, pattern, i) : char === '[' ? at(CLASS, pattern, i) : null;
-    const repeat = char === '{' ? at(REPEAT, pattern, i) : null;
+    const whole = char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
+    const repeat = char === '{' ? matchAt(REPEAT_PATTERN, pattern, i) : null;
     if (whole !== null) atom(whole[0].startsWith('\\Q') ? whole[0].length : 1);
     else if (repeat !== null) {
       const least = Number(repeat[1]);
@@ -44,7 +44,7 @@ export function patternCost(pattern: string): number {
 }
 
 /** Matches a sticky expression at an index. */
-export function at(sticky: RegExp, text: string, index: number): RegExpExecArray | null {
+export function matchAt(sticky: RegExp, text: string, index: number): RegExpExecArray | null {
   sticky.lastIndex = index;
   return sticky.exec(text);
 }

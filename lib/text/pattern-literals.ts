@@ -3,16 +3,16 @@
  * They are much faster to search. A literal is mandatory ASCII text outside groups and classes;
  * flags or `\Q` disable literals.
  */
-import { CLASS, ESCAPE, REPEAT, at } from './pattern-cost.js';
+import { CLASS_PATTERN, ESCAPE_PATTERN, REPEAT_PATTERN, matchAt } from './pattern-cost.js';
 
 /** Shorter literals occur in most texts. */
-const SHORTEST = 3;
-const GIVE_UP = /\(\?(?!:|P?<)|\\Q/;
-const PLAIN = /[\x20-\x7e]/;
+const MIN_LITERAL_LENGTH = 3;
+const UNSUPPORTED_PATTERN = /\(\?(?!:|P?<)|\\Q/;
+const PLAIN_CHARACTER_PATTERN = /[\x20-\x7e]/;
 
 /** Returns one literal per alternative, or null when one has none. */
 export function findLiterals(pattern: string): string[] | null {
-  if (GIVE_UP.test(pattern)) return null;
+  if (UNSUPPORTED_PATTERN.test(pattern)) return null;
   const found: string[] = [];
   let best = '';
   let run = '';
@@ -23,8 +23,8 @@ export function findLiterals(pattern: string): string[] | null {
   };
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i] as string;
-    const whole = char === '\\' ? at(ESCAPE, pattern, i) : char === '[' ? at(CLASS, pattern, i) : null;
-    const repeat = char === '{' ? at(REPEAT, pattern, i) : null;
+    const whole = char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
+    const repeat = char === '{' ? matchAt(REPEAT_PATTERN, pattern, i) : null;
     const escaped = whole !== null && /^\\[^\w\s]$/.test(whole[0]) ? (whole[0][1] as string) : null;
     if (escaped !== null) run += escaped;
     else if (repeat !== null || char === '*' || char === '?') {
@@ -34,7 +34,7 @@ export function findLiterals(pattern: string): string[] | null {
       end();
       found.push(best);
       best = '';
-    } else if (whole === null && PLAIN.test(char) && !'()|.^$+{}]'.includes(char)) run += char;
+    } else if (whole === null && PLAIN_CHARACTER_PATTERN.test(char) && !'()|.^$+{}]'.includes(char)) run += char;
     else end();
     if (char === '(') depth += 1;
     if (char === ')') depth -= 1;
@@ -43,5 +43,5 @@ export function findLiterals(pattern: string): string[] | null {
   }
   end();
   found.push(best);
-  return found.every((text) => text.length >= SHORTEST) ? found : null;
+  return found.every((text) => text.length >= MIN_LITERAL_LENGTH) ? found : null;
 }

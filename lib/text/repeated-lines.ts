@@ -2,22 +2,22 @@
  * Limits repeated log lines to one per minute, with a count of suppressed ones. Beyond the maximum,
  * all other lines share one counter.
  */
-export interface LeftOut {
+export interface SuppressedLines {
   /** Suppressed repeats since the last one; absent: none. */
   left_out?: number;
 }
 
-interface Kept {
+interface LineState {
   toldAt: number;
   leftOut: number;
 }
 
 const PERIOD_MS = 60_000;
 const MAX_TRACKED_LINES = 100;
-const OTHERS = '\u0000others';
+const OTHER_LINES_KEY = '\u0000others';
 
-export class RepeatedLines {
-  readonly #kept = new Map<string, Kept>();
+export class RepeatedLineLimiter {
+  readonly #kept = new Map<string, LineState>();
 
   constructor(
     private readonly monotonic: () => number,
@@ -25,9 +25,9 @@ export class RepeatedLines {
   ) {}
 
   /** Returns additional log fields, or null to suppress the line. */
-  next(line: string): LeftOut | null {
+  admit(line: string): SuppressedLines | null {
     const now = this.monotonic();
-    const key = this.#kept.has(line) || this.#kept.size < this.most ? line : OTHERS;
+    const key = this.#kept.has(line) || this.#kept.size < this.most ? line : OTHER_LINES_KEY;
     const kept = this.#kept.get(key);
     if (kept === undefined) {
       this.#kept.set(key, { toldAt: now, leftOut: 0 });
@@ -43,7 +43,7 @@ export class RepeatedLines {
   }
 
   /** Resets after recovery. @returns the number of suppressed lines */
-  over(): number {
+  reset(): number {
     let leftOut = 0;
     for (const kept of this.#kept.values()) leftOut += kept.leftOut;
     this.#kept.clear();

@@ -3,7 +3,7 @@
  * systems, runtimes, drivers, crash handlers. Linear.
  */
 
-const IMAGES = [
+const IMAGE_NAMES = [
   // Apple.
   'libsystem(?:_[a-z_]{1,40}|\\.b)?',
   'libc\\+\\+(?:abi)?(?:\\.1)?',
@@ -29,25 +29,25 @@ const IMAGES = [
   // Languages.
   'libpython[\\d.]{1,8}|python\\d{1,3}|libjvm|jvm|libjli|java|libmono\\w{0,24}|mono[\\w.-]{0,20}|libnode|libruby[\\w.-]{0,12}|libphp\\d?|libgo|libcoreclr|libclrjit|libhostfxr|libhostpolicy|libsystem\\.native|libv8\\w{0,12}|libhermes\\w{0,12}|libjsc|libflutter|flutter(?:_windows)?|libil2cpp_runtime',
 ].join('|');
-const IMAGE = new RegExp(`^(?:${IMAGES})$`);
-const ENDING = /(?:\.(?:dll|dylib|exe|so|drv|sys|oat|odex|apex|framework|tbd|\d{1,6}))+$/;
-const FOLDER =
+const IMAGE_PATTERN = new RegExp(`^(?:${IMAGE_NAMES})$`);
+const ENDING_PATTERN = /(?:\.(?:dll|dylib|exe|so|drv|sys|oat|odex|apex|framework|tbd|\d{1,6}))+$/;
+const FOLDER_PATTERN =
   /^(?:\/usr\/lib\/(?:system|swift|x86_64-linux-gnu|aarch64-linux-gnu)\/|\/System\/|\/Library\/Apple\/|\/system\/|\/apex\/|\/vendor\/|\/lib(?:32|64)?\/|[a-z]:\\windows\\|\/usr\/lib\/lib(?:system|objc|c\+\+|dispatch|z|sqlite3)[\w.+]{0,40}$)/i;
 
 /** Functions that terminate a process or raise errors, as stripped frames may name them. */
-const FUNCTION =
+const FUNCTION_PATTERN =
   /^_{0,3}(?:abort|abort_message|raise|gsignal|pthread_kill|pthread_start|thread_start|kill|exit|terminate|fatal|assert(?:_fail|_rtn|_func)?|libc_(?:start_main|fatal|message|start_call_main)|cxa_(?:throw|rethrow|bad_cast|pure_virtual|allocate_exception|begin_catch)|objc_(?:exception_(?:throw|rethrow)|terminate|msgSend\w{0,20})|exceptionPreprocess|sigtramp|restore_rt|kernel_rt_sigreturn|stack_chk_fail|chk_fail|forced_unwind|gcc_personality\w{0,8}|gxx_personality\w{0,8}|Unwind_\w{1,40}|demangling_terminate_handler\w{0,12}|RaiseException|RtlRaise\w{1,20}|RtlUserThreadStart|BaseThreadInitThunk|KiUserExceptionDispatch\w{0,4}|CxxThrowException|invalid_parameter\w{0,20}|invoke_watson|UnhandledExceptionFilter|scrt_common_main\w{0,8}|swift_runtime_\w{1,40}|swift_\w{0,20}[fF]atal\w{0,20}|malloc\w{0,20}|free\w{0,12}|operator (?:new|delete)(?:\[\])?|memcpy\w{0,20}|memmove\w{0,20}|memset\w{0,20}|strlen\w{0,20}|start|_start|mach_msg\w{0,24}|syscall|semaphore_wait_trap)(?:\(.{0,200})?$|^std::(?:terminate|__terminate|__throw_\w{1,40}|rethrow_exception|__1::__throw_\w{1,40})\b|^__cxxabiv1::|^(?:google_breakpad|crashpad|sentry)::|^sentry__?\w|^art::|^swift::(?:fatalError|swift_)|^-\[NSException raise\]|^\+\[NSException raise/;
 
-const nameOf = (image: string): string =>
+const getImageName = (image: string): string =>
   image
     .slice(Math.max(image.lastIndexOf('/'), image.lastIndexOf('\\')) + 1)
     .toLowerCase()
-    .replace(ENDING, '');
+    .replace(ENDING_PATTERN, '');
 
 /** @param image path or name */
 export function isSystemImage(image: string): boolean {
   const path = image.slice(-1024);
-  return FOLDER.test(path) || IMAGE.test(nameOf(path));
+  return FOLDER_PATTERN.test(path) || IMAGE_PATTERN.test(getImageName(path));
 }
 
-export const isSystemFunction = (name: string): boolean => FUNCTION.test(name.slice(0, 300).trim());
+export const isSystemFunction = (name: string): boolean => FUNCTION_PATTERN.test(name.slice(0, 300).trim());

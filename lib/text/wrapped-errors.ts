@@ -3,7 +3,7 @@
  * rendering, groups of one. Grouping and titles use the wrapped one. Linear.
  */
 
-const CLASSES = new Set([
+const WRAPPER_CLASSES = new Set([
   // Java, Kotlin and Scala; Spring, Quartz, Hibernate and messaging.
   'InvocationTargetException',
   'UndeclaredThrowableException',
@@ -41,7 +41,7 @@ const CLASSES = new Set([
 ]);
 
 /** Generic messages of wrappers, for any class. */
-const MESSAGES = [
+const WRAPPER_MESSAGES = [
   /^There was an error (?:during concurrent rendering|while hydrating)/,
   /^Minified React error #(?:42[1236]|520)\b/,
   /^Exception has been thrown by the target of an invocation/,
@@ -53,18 +53,18 @@ const MESSAGES = [
   /^(?:Listener (?:method|threw)\b|An exception has been thrown during the rendering of a template)/,
   /^(?:Unhandled|Uncaught) (?:error|exception|promise rejection)\.?$/i,
 ];
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /** Returns whether an exception looks like a wrapper; callers must check that it has a cause. */
-export function isWrapper(type: string | null, message: string | null): boolean {
+export function isWrapperError(type: string | null, message: string | null): boolean {
   const last = type?.slice(type.search(/[^.\\:$+]*$/)) ?? '';
-  if (CLASSES.has(last) || WHOLE_CLASSES.has(type ?? '')) return true;
-  const start = (message ?? '').slice(0, LONGEST_MESSAGE);
-  return MESSAGES.some((pattern) => pattern.test(start));
+  if (WRAPPER_CLASSES.has(last) || QUALIFIED_WRAPPER_CLASSES.has(type ?? '')) return true;
+  const start = (message ?? '').slice(0, MAX_MESSAGE_LENGTH);
+  return WRAPPER_MESSAGES.some((pattern) => pattern.test(start));
 }
 
 /** Wrapper classes whose last segment is ambiguous. */
-const WHOLE_CLASSES = new Set(['ActionView::Template::Error']);
+const QUALIFIED_WRAPPER_CLASSES = new Set(['ActionView::Template::Error']);
 
 /**
  * Returns whether an exception repeats its cause, as Java's `new RuntimeException(cause)` does:
@@ -85,19 +85,19 @@ export interface InnerError {
   line: number;
 }
 
-const JAVA = /^\s{0,8}Caused by: (?:[\w.-]{1,100}\/)?([\w.$]{1,300})(?:: (.{0,2000}))?$/;
-const NODE =
+const JAVA_CAUSE_PATTERN = /^\s{0,8}Caused by: (?:[\w.-]{1,100}\/)?([\w.$]{1,300})(?:: (.{0,2000}))?$/;
+const NODE_CAUSE_PATTERN =
   /^\s{0,40}\[cause\]: (?:Uncaught )?([A-Za-z_$][\w.$]{0,200})(?: \[[A-Z_]{1,60}\])?(?:: (.{0,2000}?))?( \{)?$/;
-const HEADER =
+const HEADER_PATTERN =
   /^(?:Exception in thread "[^"\n]{0,200}" |Uncaught |Unhandled exception\. |\[)?([A-Za-z_][\w.$+`]{0,300})(?:: (.{0,2000}?))?(?:\] \{)?$/;
-const DOTNET =
+const DOTNET_CAUSE_PATTERN =
   / ---> (?:\(Inner Exception #(\d{1,4})\) )?([A-Za-z_][\w.+`]{0,300}(?:\[[^\]\n]{0,200}\])?)(?:: ([^\n]{0,2000}?))?(?=<---| ---> |$)/gm;
-const MEMBER = /^\s{0,20}\|\s{1,40}([A-Za-z_][\w.]{0,200})(?:: (.{0,2000}))?$/;
-const FIRST_MEMBER = '+---------------- 1 ----------------';
+const MEMBER_PATTERN = /^\s{0,20}\|\s{1,40}([A-Za-z_][\w.]{0,200})(?:: (.{0,2000}))?$/;
+const FIRST_MEMBER_LINE = '+---------------- 1 ----------------';
 const MAX_LINE_LENGTH = 65_536;
 const MAX_TRACE_LINES = 2_000;
 
-const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
+const INNER_ERROR_HINT = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
 
 /**
  * Finds the wrapped exception of a printed trace: the first that is not a wrapper.
@@ -106,51 +106,51 @@ const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
  */
 export function findInnerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
   const text = trace.slice(0, MAX_LINE_LENGTH);
-  if (!SIGN.test(text)) return null;
+  if (!INNER_ERROR_HINT.test(text)) return null;
   const lines = text.split('\n', MAX_TRACE_LINES).map((line) => line.trimEnd());
-  const header = HEADER.exec(lines.find((line) => line !== '') ?? '');
+  const header = HEADER_PATTERN.exec(lines.find((line) => line !== '') ?? '');
   const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
-  const isWrapped = isWrapper(outer, said) || repeats(said, lines);
-  if (!isWrapped && !(type === undefined && text.includes(FIRST_MEMBER))) return null;
-  if (text.includes(FIRST_MEMBER)) return memberIn(lines, text);
-  return dotnetInner(text) ?? chainedInner(lines) ?? onlyOne(errorsIn(lines));
+  const isWrapped = isWrapperError(outer, said) || isFirstCauseRepeated(said, lines);
+  if (!isWrapped && !(type === undefined && text.includes(FIRST_MEMBER_LINE))) return null;
+  if (text.includes(FIRST_MEMBER_LINE)) return findSingleMember(lines, text);
+  return findDotnetError(text) ?? findChainedError(lines) ?? getOnlyError(parseAggregateErrors(lines));
 }
 
-function chainedInner(lines: readonly string[]): InnerError | null {
-  const causes = causesIn(lines);
+function findChainedError(lines: readonly string[]): InnerError | null {
+  const causes = parseCauses(lines);
   const at = causes.findIndex(({ type, message }, i) => {
     const next = causes[i + 1];
-    return !isWrapper(type, message) && !(next !== undefined && isRepeatedCause(message, next));
+    return !isWrapperError(type, message) && !(next !== undefined && isRepeatedCause(message, next));
   });
   return causes.at(at) ?? null;
 }
 
-function repeats(said: string | null, lines: readonly string[]): boolean {
-  const [first] = said === null || said === '' ? [] : causesIn(lines);
+function isFirstCauseRepeated(said: string | null, lines: readonly string[]): boolean {
+  const [first] = said === null || said === '' ? [] : parseCauses(lines);
   return first !== undefined && isRepeatedCause(said, first);
 }
 
-const causesIn = (lines: readonly string[]): InnerError[] =>
+const parseCauses = (lines: readonly string[]): InnerError[] =>
   lines.flatMap((line, at) => {
-    const cause = line.includes('Caused by: ') ? JAVA.exec(line) : line.includes('[cause]: ') ? NODE.exec(line) : null;
+    const cause = line.includes('Caused by: ') ? JAVA_CAUSE_PATTERN.exec(line) : line.includes('[cause]: ') ? NODE_CAUSE_PATTERN.exec(line) : null;
     return cause === null ? [] : [{ type: cause[1] ?? '', message: cause[2] ?? '', line: at }];
   });
 
-function dotnetInner(text: string): InnerError | null {
+function findDotnetError(text: string): InnerError | null {
   let found: InnerError | null = null;
-  for (const [, number, type = '', message = ''] of text.matchAll(DOTNET)) {
+  for (const [, number, type = '', message = ''] of text.matchAll(DOTNET_CAUSE_PATTERN)) {
     // The message of an aggregate lists its members.
     if (number !== undefined && number !== '0') return null;
-    if (found !== null && !isWrapper(found.type, found.message)) continue;
+    if (found !== null && !isWrapperError(found.type, found.message)) continue;
     if (found === null || number === undefined) found = { type, message: message.trim(), line: 0 };
   }
   return found;
 }
 
 /** Finds the member of a Python group with one member, at any depth. */
-function memberIn(lines: readonly string[], text: string): InnerError | null {
+function findSingleMember(lines: readonly string[], text: string): InnerError | null {
   if (/\+-{16} 2 -{16}/.test(text)) return null;
-  const start = lines.findLastIndex((line) => line.includes(FIRST_MEMBER));
+  const start = lines.findLastIndex((line) => line.includes(FIRST_MEMBER_LINE));
   const end = lines.findIndex((line, at) => at > start && /^[\s|]*\+-{20,}$/.test(line));
   const inside = lines.slice(start + 1, end < 0 ? undefined : end);
   // Source lines of a frame are indented further than the exception.
@@ -161,40 +161,40 @@ function memberIn(lines: readonly string[], text: string): InnerError | null {
       .filter((at) => at >= 0),
   );
   const named = inside.filter((line) => line.search(/[^\s|]/) === bar && !line.includes('Traceback ('));
-  const found = named.map((line) => MEMBER.exec(line)).find((one) => one !== null);
+  const found = named.map((line) => MEMBER_PATTERN.exec(line)).find((one) => one !== null);
   return found ? { type: found[1] ?? '', message: found[2] ?? '', line: start } : null;
 }
 
-const onlyOne = (errors: readonly InnerError[]): InnerError | null =>
+const getOnlyError = (errors: readonly InnerError[]): InnerError | null =>
   errors.length === 1 ? (errors[0] ?? null) : null;
 
-const ERRORS_START = /^\s{0,40}\[errors\]: \[$/;
-const NODE_ERROR = /^( {2,40})\[?([A-Za-z_$][\w.$]{0,200}?)(?:: (.{0,2000}?))?\]?,?(?: \{)?$/;
+const ERRORS_START_PATTERN = /^\s{0,40}\[errors\]: \[$/;
+const NODE_ERROR_PATTERN = /^( {2,40})\[?([A-Za-z_$][\w.$]{0,200}?)(?:: (.{0,2000}?))?\]?,?(?: \{)?$/;
 
 /** Parses the errors of an AggregateError as Node prints them. */
-function errorsIn(lines: readonly string[]): InnerError[] {
-  const start = lines.findIndex((line) => ERRORS_START.test(line));
+function parseAggregateErrors(lines: readonly string[]): InnerError[] {
+  const start = lines.findIndex((line) => ERRORS_START_PATTERN.test(line));
   if (start < 0) return [];
   const indent = lines[start + 1]?.search(/\S/) ?? 0;
   return lines.flatMap((line, at) => {
     if (at <= start || line.search(/\S/) !== indent) return [];
-    const found = NODE_ERROR.exec(line);
+    const found = NODE_ERROR_PATTERN.exec(line);
     return found === null ? [] : [{ type: found[2] ?? '', message: found[3] ?? '', line: at }];
   });
 }
 
-const PYTHON_MEMBER =
+const PYTHON_MEMBER_PATTERN =
   /^\s{2,40}\| ([A-Za-z_][\w.]{0,200}(?:Error|Exception|Group|Exit|Interrupt|Warning|Timeout))(?:: |$)/;
 
 /** Lists the member classes of a printed group with several members; otherwise empty. */
 export function listMemberTypes(trace: string): string[] {
   const text = trace.slice(0, MAX_LINE_LENGTH);
-  const isPython = text.includes(FIRST_MEMBER);
+  const isPython = text.includes(FIRST_MEMBER_LINE);
   if (!isPython && !text.includes('[errors]: [')) return [];
   const lines = text.split('\n', MAX_TRACE_LINES).map((line) => line.trimEnd());
-  const start = lines.findIndex((line) => line.includes(FIRST_MEMBER));
+  const start = lines.findIndex((line) => line.includes(FIRST_MEMBER_LINE));
   const types = isPython
-    ? lines.slice(start).flatMap((line) => PYTHON_MEMBER.exec(line)?.[1] ?? [])
-    : errorsIn(lines).map(({ type }) => type);
+    ? lines.slice(start).flatMap((line) => PYTHON_MEMBER_PATTERN.exec(line)?.[1] ?? [])
+    : parseAggregateErrors(lines).map(({ type }) => type);
   return types.length > 1 ? types : [];
 }

@@ -5,7 +5,7 @@
 import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
 
 @injectable()
-export class Background {
+export class BackgroundTasks {
   readonly #running = new Set<Promise<void>>();
 
   constructor(@inject(PORT.log) private readonly log: Logger) {}

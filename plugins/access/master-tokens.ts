@@ -5,19 +5,19 @@
 import { invalid, notFound, unknownProject } from '../../kernel/errors.js';
 import type { Actor } from '../../ports/domain/audit.js';
 import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/tokens.js';
-import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
-import type { Audit } from './audit/audit.js';
-import type { Tokens } from './tokens/tokens.js';
+import { MONITOR_SOURCE_PATTERN } from '../../ports/domain/watchdog.js';
+import type { AuditService } from './audit/audit.js';
+import type { TokenService } from './tokens/tokens.js';
 
 /** A `source` creates a `wd_live_` token, which only allows `watchdog:ping`. */
 export type NewMasterToken = Omit<NewToken, 'kind'>;
 
 const MAX_LIFETIME_SECONDS = 100 * 365 * 86_400;
 
-export class MasterTokens {
+export class MasterTokenService {
   constructor(
-    private readonly tokens: Tokens,
-    private readonly audit: Audit,
+    private readonly tokens: TokenService,
+    private readonly audit: AuditService,
     private readonly projects: TokenProjects,
   ) {}
 
@@ -27,7 +27,7 @@ export class MasterTokens {
    */
   async create(actor: Actor, input: NewMasterToken): Promise<{ token: string; record: TokenRecord }> {
     const { project = null, source = null, expires_in_seconds = null } = input;
-    this.#check(input, source, expires_in_seconds);
+    this.#validate(input, source, expires_in_seconds);
     if (project !== null && !(await this.projects.has(project))) throw unknownProject(project);
     const kind = source === null ? 'master' : 'watchdog';
     const made = await this.tokens.issue({
@@ -39,7 +39,7 @@ export class MasterTokens {
       source,
       expires_in_seconds,
     });
-    const record = await this.tokens.need(made.id);
+    const record = await this.tokens.getToken(made.id);
     const { agent } = record;
     const details = { kind, scopes: record.scopes.join(' '), project, source, agent, expires_at: record.expires_at };
     await this.audit.record(actor, 'token.created', formatLabel(record), details);
@@ -49,7 +49,7 @@ export class MasterTokens {
   /** @throws ServiceError not_found */
   async revoke(actor: Actor, id: string): Promise<TokenRecord> {
     if (!(await this.tokens.revoke(id))) throw notFound(`token ${id}`);
-    const record = await this.tokens.need(id);
+    const record = await this.tokens.getToken(id);
     await this.audit.record(
       actor,
       'token.revoked',
@@ -65,12 +65,12 @@ export class MasterTokens {
 
   /** @throws ServiceError not_found */
   async remove(actor: Actor, id: string): Promise<void> {
-    const record = await this.tokens.need(id);
+    const record = await this.tokens.getToken(id);
     await this.tokens.remove(id);
     await this.audit.record(actor, 'token.deleted', formatLabel(record));
   }
 
-  #check(input: NewMasterToken, source: string | null, seconds: number | null): void {
+  #validate(input: NewMasterToken, source: string | null, seconds: number | null): void {
     const name = input.name.trim();
     const fields: Record<string, string> = {};
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) fields['name'] = 'must have 1 to 100 characters';
@@ -80,7 +80,7 @@ export class MasterTokens {
     }
     const agent = input.agent?.trim() ?? '';
     if (agent.length > 100 || /\p{Cc}/u.test(agent)) fields['agent'] = 'must have at most 100 characters';
-    if (source !== null && !MONITOR_SOURCE.test(source)) {
+    if (source !== null && !MONITOR_SOURCE_PATTERN.test(source)) {
       fields['source'] = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment';
     }
     if (source !== null && input.scopes.join() !== 'watchdog:ping')

@@ -4,13 +4,13 @@
  */
 import joi from 'joi';
 import {
-  ACCOUNT_WATCHERS,
+  ACCOUNT_CHANGE_LISTENERS,
   ACCOUNTS,
   AUTHENTICATOR,
   CREDENTIALS,
-  FIRST_START,
-  FORM_MEMORY,
-  LOGIN_ATTEMPTS,
+  ADMIN_BOOTSTRAP,
+  FORM_RESULT_STORE,
+  LOGIN_ATTEMPT_LIMITER,
   THROTTLE,
 } from '../../ports/domain/access.js';
 import { AUDIT_READER, AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
@@ -24,15 +24,15 @@ import { checkUsername } from './model/account.js';
 import { buildAccessServices, type AccessConfig, type AccessServices } from './services.js';
 import { buildTokenCommands } from './commands/token.js';
 import { buildUserCommands } from './commands/user.js';
-import { pages } from './pages/pages.js';
+import { buildAccessPages } from './pages/pages.js';
 import { findPasswordProblem } from './model/password.js';
-import { routes } from './routes.js';
+import { buildAccessRoutes } from './routes.js';
 import { createAccountTargets } from './pages/audit-targets.js';
 import { createAccountSearch, createTokenSearch } from './pages/search.js';
 
 const ENDED_RETENTION_MS = 30 * 24 * HOUR_MS;
 
-async function sweep(services: AccessServices): Promise<void> {
+async function sweepExpired(services: AccessServices): Promise<void> {
   await services.sessions.sweep();
   await services.login.sweep();
   await services.forms.sweep();
@@ -67,14 +67,14 @@ export default definePlugin<AccessConfig>({
     AUDIT_READER,
     TOKENS,
     CREDENTIALS,
-    FIRST_START,
-    FORM_MEMORY,
+    ADMIN_BOOTSTRAP,
+    FORM_RESULT_STORE,
     LIVE_TOKENS,
     ACCOUNTS,
-    LOGIN_ATTEMPTS,
+    LOGIN_ATTEMPT_LIMITER,
     THROTTLE,
   ].map(({ name }) => name),
-  extensionPoints: [TOKEN_PROJECTS.point, TOKEN_PURPOSES.point, ACCOUNT_WATCHERS.point, AUDIT_TARGETS.point],
+  extensionPoints: [TOKEN_PROJECTS.point, TOKEN_PURPOSES.point, ACCOUNT_CHANGE_LISTENERS.point, AUDIT_TARGETS.point],
   extends: [SEARCH_PROVIDERS.point],
   config: joi.object({
     admin_user: joi
@@ -129,16 +129,16 @@ export default definePlugin<AccessConfig>({
   from: import.meta.url,
   setup(ctx) {
     const services = buildAccessServices(ctx);
-    services.audit.know(createAccountTargets(services.accounts));
+    services.audit.addTargets(createAccountTargets(services.accounts));
     return {
-      routes: routes(services),
-      pages: pages(services),
+      routes: buildAccessRoutes(services),
+      pages: buildAccessPages(services),
       commands: [
         ...buildTokenCommands(services.tokens, services.masters),
         ...buildUserCommands(services.accounts, ctx.ids),
       ],
       jobs: [
-        { name: 'sweep', everyMs: HOUR_MS, removesByAge: true, run: () => sweep(services) },
+        { name: 'sweep', everyMs: HOUR_MS, removesByAge: true, run: () => sweepExpired(services) },
         { name: 'roster', everyMs: HOUR_MS, run: () => services.roster.reconcile() },
       ],
       services: {
@@ -147,9 +147,9 @@ export default definePlugin<AccessConfig>({
         [AUDIT_READER.name]: services.audit,
         [TOKENS.name]: services.tokens,
         [CREDENTIALS.name]: services.credentials,
-        [LOGIN_ATTEMPTS.name]: services.credentials,
-        [FIRST_START.name]: services.first,
-        [FORM_MEMORY.name]: services.forms,
+        [LOGIN_ATTEMPT_LIMITER.name]: services.credentials,
+        [ADMIN_BOOTSTRAP.name]: services.first,
+        [FORM_RESULT_STORE.name]: services.forms,
         [LIVE_TOKENS.name]: services.liveTokens,
         [ACCOUNTS.name]: services.directory,
         [THROTTLE.name]: services.throttle,

@@ -1,15 +1,15 @@
 /** The token routes of the API (contract 10, tokens: table). */
 import joi from 'joi';
-import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, withSchemaName, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 import { MAX_TOKEN_LIFETIME_SECONDS, provisionToken, type ProvisionInput } from './tokens/provision.js';
-import type { Audit } from './audit/audit.js';
-import type { Tokens } from './tokens/tokens.js';
+import type { AuditService } from './audit/audit.js';
+import type { TokenService } from './tokens/tokens.js';
 
 const timestamp = joi.string().isoDate();
 
-const record = named(
+const tokenSchema = withSchemaName(
   'Token',
   whole({
     id: joi.string(),
@@ -29,7 +29,7 @@ const record = named(
   }),
 );
 
-const provisionBody = named(
+const provisionBodySchema = withSchemaName(
   'TokenRequest',
   joi
     .object({
@@ -42,7 +42,7 @@ const provisionBody = named(
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );
 
-export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; projects: TokenProjects }): RouteSpec[] {
+export function buildAccessRoutes(parts: { tokens: TokenService; audit: AuditService; clock: Clock; projects: TokenProjects }): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -53,9 +53,9 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
       description:
         'The token is shown once. Without `scopes` it has all of the master’s; without `expires_in_seconds` it lives 24 hours.',
       access: { anyToken: true },
-      input: { body: provisionBody },
+      input: { body: provisionBodySchema },
       status: 201,
-      output: named(
+      output: withSchemaName(
         'TokenMade',
         whole({
           token: joi.string(),
@@ -78,7 +78,7 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
       errors: ['not_found'],
       summary: 'The token’s own record',
       access: { anyToken: true },
-      output: record,
+      output: tokenSchema,
       handle: async (request) => {
         const own = await parts.tokens.find(readTokenId(request));
         if (own === null) throw notFound('such token');

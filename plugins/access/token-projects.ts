@@ -1,6 +1,6 @@
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 
-export class KnownProjects implements TokenProjects {
+export class CombinedTokenProjects implements TokenProjects {
   constructor(private readonly sources: () => readonly TokenProjects[]) {}
 
   async has(slug: string): Promise<boolean> {
@@ -8,7 +8,7 @@ export class KnownProjects implements TokenProjects {
     return known.includes(true);
   }
 
-  async options(): ReturnType<TokenProjects['options']> {
-    return (await Promise.all(this.sources().map((source) => source.options()))).flat();
+  async listOptions(): ReturnType<TokenProjects['listOptions']> {
+    return (await Promise.all(this.sources().map((source) => source.listOptions()))).flat();
   }
 }

@@ -7,7 +7,7 @@ export interface BackupsConfig {
   keep: number;
 }
 
-export const backupsConfig = joi.object<BackupsConfig>({
+export const backupsConfigSchema = joi.object<BackupsConfig>({
   every_hours: joi
     .number()
     .integer()

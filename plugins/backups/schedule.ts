@@ -4,8 +4,8 @@
  */
 
 /** Delay after the start, which is busy; short-lived processes need no backup. */
-const SETTLED_MS = 600_000;
-const AGAIN_MS = 3_600_000;
+const START_DELAY_MS = 600_000;
+const RETRY_DELAY_MS = 3_600_000;
 
 export interface ScheduleState {
   /** Milliseconds between two backups; 0 disables them. */
@@ -17,11 +17,11 @@ export interface ScheduleState {
   failedAgoMs: number | null;
 }
 
-export function isDue({ everyMs, runningMs, newestAgeMs, failedAgoMs }: ScheduleState): boolean {
-  if (everyMs === 0 || runningMs < SETTLED_MS) return false;
-  if (failedAgoMs !== null && failedAgoMs < Math.min(AGAIN_MS, everyMs)) return false;
+export function isBackupDue({ everyMs, runningMs, newestAgeMs, failedAgoMs }: ScheduleState): boolean {
+  if (everyMs === 0 || runningMs < START_DELAY_MS) return false;
+  if (failedAgoMs !== null && failedAgoMs < Math.min(RETRY_DELAY_MS, everyMs)) return false;
   return newestAgeMs === null || newestAgeMs >= everyMs;
 }
 
-export const isOverdue = ({ everyMs, runningMs, newestAgeMs }: ScheduleState): boolean =>
-  everyMs > 0 && runningMs > SETTLED_MS + everyMs && (newestAgeMs === null || newestAgeMs > 2 * everyMs);
+export const isBackupOverdue = ({ everyMs, runningMs, newestAgeMs }: ScheduleState): boolean =>
+  everyMs > 0 && runningMs > START_DELAY_MS + everyMs && (newestAgeMs === null || newestAgeMs > 2 * everyMs);

@@ -1,11 +1,11 @@
 import { inject, injectable, PORT, token, type Clock, type HealthResult, type Logger } from '../../kernel/contract.js';
-import type { BackupNote, Backups } from '../../ports/store/backups.js';
+import type { BackupInfo, Backups } from '../../ports/store/backups.js';
 import type { BackupsConfig } from './config.js';
-import { isDue, isOverdue, type ScheduleState } from './schedule.js';
+import { isBackupDue, isBackupOverdue, type ScheduleState } from './schedule.js';
 
 export const CONFIG = token<BackupsConfig>('config');
 const HOUR_MS = 3_600_000;
-const ELSEWHERE = 'a copy on another disk or machine is the operator’s to make';
+const OFFSITE_COPY_NOTE = 'a copy on another disk or machine is the operator’s to make';
 
 @injectable()
 export class BackupService {
@@ -25,12 +25,12 @@ export class BackupService {
    * Makes a backup if one is due.
    * @throws Error (one sentence) when it fails
    */
-  async tick(signal: AbortSignal): Promise<void> {
+  async runIfDue(signal: AbortSignal): Promise<void> {
     const { backups } = this;
-    if (backups.folder === null || !isDue(this.#state(await backups.newest()))) return;
+    if (backups.folder === null || !isBackupDue(this.#state(await backups.findNewest()))) return;
     const began = this.clock.monotonic();
     try {
-      const { path, bytes } = await backups.make({ signal });
+      const { path, bytes } = await backups.create({ signal });
       this.#failed = null;
       this.log.info({ path, bytes, ms: Math.round(this.clock.monotonic() - began) }, 'made a backup');
     } catch (error) {
@@ -39,16 +39,16 @@ export class BackupService {
     }
   }
 
-  newest(): Promise<BackupNote | null> {
-    return this.backups.newest();
+  getNewest(): Promise<BackupInfo | null> {
+    return this.backups.findNewest();
   }
 
-  async health(): Promise<HealthResult> {
+  async checkHealth(): Promise<HealthResult> {
     const { backups } = this;
     const nothing = { last_at: null, path: null };
     if (backups.folder === null)
       return { ok: true, ...nothing, note: 'the database is not the embedded store: its own tools back it up' };
-    const newest = await backups.newest();
+    const newest = await backups.findNewest();
     const state = this.#state(newest);
     const known = {
       last_at: newest?.at ?? null,
@@ -56,16 +56,16 @@ export class BackupService {
       last_bytes: newest?.bytes ?? null,
     };
     if (this.#failed !== null) return { ok: false, ...known, error: this.#failed.error };
-    if (isOverdue(state))
+    if (isBackupOverdue(state))
       return { ok: false, ...known, error: 'no backup was made when it was due: see the job backups.make' };
-    return { ok: true, ...known, note: state.everyMs === 0 ? `switched off; ${ELSEWHERE}` : ELSEWHERE };
+    return { ok: true, ...known, note: state.everyMs === 0 ? `switched off; ${OFFSITE_COPY_NOTE}` : OFFSITE_COPY_NOTE };
   }
 
-  ok(): boolean {
+  hasSucceeded(): boolean {
     return this.#failed === null;
   }
 
-  #state(newest: BackupNote | null): ScheduleState {
+  #state(newest: BackupInfo | null): ScheduleState {
     const monotonic = this.clock.monotonic();
     return {
       everyMs: this.config.every_hours * HOUR_MS,

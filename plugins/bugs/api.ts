@@ -1,69 +1,69 @@
 import { inject, injectable } from '../../kernel/contract.js';
 import type {
   BugsApi,
-  ListedReport,
+  BatchReport,
   PublishedBuild,
-  Recorded,
+  ReportResult,
   RecordOptions,
   Report,
   UserFeedback,
 } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
-import { Closing } from './builds/closing.js';
-import { KnownBuilds } from './builds/known-builds.js';
+import { ItemCloser } from './builds/closing.js';
+import { PublishedBuildRepository } from './builds/known-builds.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { Items } from './store/items.js';
+import { ItemService } from './store/items.js';
 import { planUnmute } from './muting/muting.js';
-import { Feedback } from './feedback/feedback.js';
-import { ReportIntake, ReportLists } from './intake/intake.js';
+import { FeedbackService } from './feedback/feedback.js';
+import { ReportIntake, ReportBatchIntake } from './intake/intake.js';
 
 const BATCH_SIZE = 200;
 
 @injectable()
-export class Bugs implements BugsApi {
+export class BugTrackerService implements BugsApi {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(ReportIntake) private readonly intake: ReportIntake,
-    @inject(ReportLists) private readonly lists: ReportLists,
-    @inject(Items) private readonly items: Items,
-    @inject(Closing) private readonly builds: Closing,
-    @inject(KnownBuilds) private readonly known: KnownBuilds,
-    @inject(Feedback) private readonly comments: Feedback,
+    @inject(ReportBatchIntake) private readonly lists: ReportBatchIntake,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(ItemCloser) private readonly builds: ItemCloser,
+    @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
+    @inject(FeedbackService) private readonly comments: FeedbackService,
   ) {}
 
-  async record(report: Report, options?: RecordOptions): Promise<Recorded> {
+  async record(report: Report, options?: RecordOptions): Promise<ReportResult> {
     const done = await this.intake.record(report, options);
-    const linking = this.#counted(report, done);
+    const linking = this.#handleRecorded(report, done);
     if (linking !== null) await linking;
     return done;
   }
 
-  async recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]> {
-    const results = await this.lists.record(reports);
+  async recordAll(reports: readonly BatchReport[]): Promise<PromiseSettledResult<ReportResult>[]> {
+    const results = await this.lists.recordAll(reports);
     const counted = results.map(async (result, i) => {
       if (result.status === 'rejected') throw result.reason;
-      await this.#counted((reports[i] as ListedReport).report, result.value);
+      await this.#handleRecorded((reports[i] as BatchReport).report, result.value);
       return result.value;
     });
     return Promise.allSettled(counted);
   }
 
   /** Returns null when no pending feedback waits for the report. */
-  #counted(report: Report, done: Recorded): Promise<void> | null {
-    this.deps.reports.recorded(report, done);
-    return this.comments.counted(report);
+  #handleRecorded(report: Report, done: ReportResult): Promise<void> | null {
+    this.deps.reports.countRecorded(report, done);
+    return this.comments.linkPending(report);
   }
 
-  refused(source: Report['source']): void {
-    this.deps.reports.refused(source);
+  countRejection(source: Report['source']): void {
+    this.deps.reports.countRejection(source);
   }
 
-  feedback(given: UserFeedback): Promise<boolean> {
+  addFeedback(given: UserFeedback): Promise<boolean> {
     return this.comments.add(given);
   }
 
-  async unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number> {
+  async unmuteByRule(ruleId: string, signal?: AbortSignal): Promise<number> {
     let n = 0;
     for (;;) {
       signal?.throwIfAborted();
@@ -78,11 +78,11 @@ export class Bugs implements BugsApi {
     await this.items.change(id, 'system', (item, change) => void planUnmute(item, change, ruleId));
   }
 
-  releasePublished(project: string, release: PublishedBuild): Promise<string[]> {
-    return this.builds.published(project, release);
+  recordRelease(project: string, release: PublishedBuild): Promise<string[]> {
+    return this.builds.handlePublish(project, release);
   }
 
-  async refsOf(ids: readonly string[]): Promise<string[]> {
+  async listRefs(ids: readonly string[]): Promise<string[]> {
     const refs = new Map<string, string>();
     for (let at = 0; at < ids.length; at += BATCH_SIZE) {
       const filter = { id: { in: ids.slice(at, at + BATCH_SIZE) } };
@@ -91,11 +91,11 @@ export class Bugs implements BugsApi {
     return ids.flatMap((id) => refs.get(id) ?? []);
   }
 
-  releaseWithdrawn(project: string, version: string): Promise<void> {
+  withdrawRelease(project: string, version: string): Promise<void> {
     return this.known.remove(project, version);
   }
 
-  released(event: DomainEvent<ReleasePublished>): Promise<void> {
-    return this.builds.onPublished(event);
+  handleReleasePublished(event: DomainEvent<ReleasePublished>): Promise<void> {
+    return this.builds.handlePublishEvent(event);
   }
 }

@@ -1,12 +1,12 @@
 /**
  * What is deleted together with a project without items. A project with items cannot be deleted.
  */
-import type { ProjectBelongings } from '../../ports/domain/projects.js';
+import type { ProjectCleanup } from '../../ports/domain/projects.js';
 import type { BugDeps } from './deps.js';
 
-type Kept = Pick<BugDeps, 'views' | 'waiting' | 'builds' | 'ruleLists'>;
+type ProjectCollections = Pick<BugDeps, 'views' | 'waiting' | 'builds' | 'ruleLists'>;
 
-export const buildProjectBelongings = ({ views, waiting, builds, ruleLists }: Kept): ProjectBelongings => ({
+export const buildProjectBelongings = ({ views, waiting, builds, ruleLists }: ProjectCollections): ProjectCleanup => ({
   async clear(project) {
     for (const rows of [views, waiting, builds]) await rows.remove({ project });
     // Only an empty rule list is removed: a project with rules cannot be deleted.

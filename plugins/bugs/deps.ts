@@ -4,8 +4,8 @@
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { LiveTokens } from '../../ports/domain/live-tokens.js';
-import type { ReportFilter, VersionFaultWatcher } from '../../ports/domain/bugs.js';
+import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
+import type { ReportFilter, VersionFaultListener } from '../../ports/domain/bugs.js';
 import type { PullRequests } from '../../ports/domain/forge-changes.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -31,12 +31,12 @@ import type {
   CommitsDoc,
   CounterDoc,
   LinkDoc,
-  MoveDoc,
+  RekeyingDoc,
   RemovalDoc,
   SavedViewDoc,
   SplitDoc,
-  WaitingDoc,
-  WordsDoc,
+  PendingFeedbackDoc,
+  SearchTextDoc,
 } from './item/work-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
@@ -54,7 +54,7 @@ export interface BugsConfig {
 export interface BugDeps {
   items: Collection<ItemDoc>;
   texts: Collection<TextsDoc>;
-  words: Collection<WordsDoc>;
+  words: Collection<SearchTextDoc>;
   keys: Collection<KeyDoc>;
   families: Collection<FamilyDoc>;
   floods: Collection<FloodDoc>;
@@ -65,11 +65,11 @@ export interface BugDeps {
   activity: Collection<ActivityDoc>;
   counters: Collection<CounterDoc>;
   links: Collection<LinkDoc>;
-  moves: Collection<MoveDoc>;
+  moves: Collection<RekeyingDoc>;
   splits: Collection<SplitDoc>;
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
-  waiting: Collection<WaitingDoc>;
+  waiting: Collection<PendingFeedbackDoc>;
   ruleLists: Collection<RuleListDoc>;
   ruleRevisions: Collection<RuleRevisionDoc>;
   /**
@@ -87,12 +87,12 @@ export interface BugDeps {
   grouping: GroupingSettings;
   projects: ProjectDirectory;
   accounts: AccountDirectory;
-  liveTokens: LiveTokens;
+  liveTokens: LiveTokenDetector;
   builds: Collection<BuildDoc>;
   commits: Collection<CommitsDoc>;
   filters: () => readonly ReportFilter[];
   pullRequests: () => readonly PullRequests[];
-  faultWatchers: () => readonly VersionFaultWatcher[];
+  faultWatchers: () => readonly VersionFaultListener[];
   /** HMAC key for addresses of senders. */
   senderKey: Buffer;
   /** Key for the hashes of affected people. */

@@ -1,4 +1,4 @@
-import { refusals, type Catalogue } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 
 export const ERRORS = {
@@ -33,7 +33,7 @@ export const ERRORS = {
     'There is a comment to read first',
   ],
   lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.', 'The claim has reached its end'],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
 export const refusal = refusals(ERRORS);
 

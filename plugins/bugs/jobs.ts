@@ -1,46 +1,46 @@
 import { inject, injectable } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clock-skew.js';
-import { isoOf } from '../../lib/time.js';
+import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
+import { toIsoString } from '../../lib/time.js';
 import { removeAll } from '../../ports/store/remove-all.js';
-import { Closing } from './builds/closing.js';
-import { Expiry } from './claims/expiry.js';
+import { ItemCloser } from './builds/closing.js';
+import { LeaseExpiryRecorder } from './claims/expiry.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { WaitingFeedback } from './feedback/waiting-feedback.js';
-import { WINDOW_MS } from './item/sampling.js';
-import { Links } from './links/links.js';
-import { Rekeying } from './merging/rekeying.js';
-import { SplitHandover } from './splitting/handover.js';
-import { Alarms } from './muting/alarms.js';
-import { Blocking } from './store/blocking.js';
-import { ClientRefs } from './store/client-refs.js';
+import { PendingFeedbackService } from './feedback/waiting-feedback.js';
+import { SAMPLING_WINDOW_MS } from './item/sampling.js';
+import { LinkService } from './links/links.js';
+import { RekeyingService } from './merging/rekeying.js';
+import { SplitCompletionService } from './splitting/handover.js';
+import { RateAlarmService } from './muting/alarms.js';
+import { BlockingService } from './store/blocking.js';
+import { ClientRefService } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
-import { Words } from './store/words.js';
-import { Removal } from './editing/removal.js';
-import { Reviews } from './editing/reviews.js';
+import { SearchTextService } from './store/words.js';
+import { ItemRemovalService } from './editing/removal.js';
+import { PullRequestReviewService } from './editing/reviews.js';
 
 /** Completes work that a crash left unfinished; each service completes its own. */
 @injectable()
-export class Repairs {
+export class RecoveryService {
   constructor(
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(Rekeying) private readonly rekeying: Rekeying,
-    @inject(Removal) private readonly removal: Removal,
-    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
-    @inject(Links) private readonly links: Links,
-    @inject(Blocking) private readonly blocking: Blocking,
-    @inject(SplitHandover) private readonly splits: SplitHandover,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(RekeyingService) private readonly rekeying: RekeyingService,
+    @inject(ItemRemovalService) private readonly removal: ItemRemovalService,
+    @inject(PendingFeedbackService) private readonly waiting: PendingFeedbackService,
+    @inject(LinkService) private readonly links: LinkService,
+    @inject(BlockingService) private readonly blocking: BlockingService,
+    @inject(SplitCompletionService) private readonly splits: SplitCompletionService,
   ) {}
 
-  async tell(signal?: AbortSignal): Promise<void> {
+  async emitPendingEvents(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
   }
 
   /**
    * Completes references, merges, splits, deletions, links, and feedback whose event has arrived.
    */
-  async finish(signal?: AbortSignal): Promise<void> {
-    await this.refs.tidy();
+  async completePendingWork(signal?: AbortSignal): Promise<void> {
+    await this.refs.removeStaleEntries();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);
     await this.splits.reconcile(signal);
@@ -51,14 +51,14 @@ export class Repairs {
   }
 
   /** Deletes expired references, deletion markers and unmatched feedback. */
-  async forget(signal?: AbortSignal): Promise<void> {
-    await this.refs.forget(signal);
-    await this.removal.forget(signal);
-    await this.waiting.forget(signal);
+  async deleteExpired(signal?: AbortSignal): Promise<void> {
+    await this.refs.deleteExpired(signal);
+    await this.removal.deleteOldMarkers(signal);
+    await this.waiting.deleteExpired(signal);
   }
 
-  async retain(days: number, signal?: AbortSignal): Promise<void> {
-    await this.removal.retain(days, signal);
+  async applyRetention(days: number, signal?: AbortSignal): Promise<void> {
+    await this.removal.deleteRetired(days, signal);
   }
 
   async drain(): Promise<void> {
@@ -71,26 +71,26 @@ export class Repairs {
 export class BugsJobs {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'occurrences' | 'clock' | 'config'>,
-    @inject(Repairs) private readonly repairs: Repairs,
-    @inject(Expiry) private readonly expiry: Expiry,
-    @inject(Closing) private readonly closing: Closing,
-    @inject(Alarms) private readonly alarms: Alarms,
-    @inject(Reviews) private readonly reviews: Reviews,
-    @inject(Words) private readonly words: Words,
+    @inject(RecoveryService) private readonly repairs: RecoveryService,
+    @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
+    @inject(ItemCloser) private readonly closing: ItemCloser,
+    @inject(RateAlarmService) private readonly alarms: RateAlarmService,
+    @inject(PullRequestReviewService) private readonly reviews: PullRequestReviewService,
+    @inject(SearchTextService) private readonly words: SearchTextService,
   ) {}
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    await this.tell(signal);
-    await this.finish(signal);
+    await this.emitPendingEvents(signal);
+    await this.completePendingWork(signal);
   }
 
   /** Runs every 30 s and at startup. */
-  tell(signal?: AbortSignal): Promise<void> {
-    return this.repairs.tell(signal);
+  emitPendingEvents(signal?: AbortSignal): Promise<void> {
+    return this.repairs.emitPendingEvents(signal);
   }
 
-  async finish(signal?: AbortSignal): Promise<void> {
-    await this.repairs.finish(signal);
+  async completePendingWork(signal?: AbortSignal): Promise<void> {
+    await this.repairs.completePendingWork(signal);
     await this.words.reconcile(signal);
     await this.reviews.reconcile(signal);
   }
@@ -100,7 +100,7 @@ export class BugsJobs {
    * crash prevented, and corrects data written while the clock ran ahead.
    */
   async sweep(): Promise<void> {
-    await this.#seenByNow();
+    await this.#clampLastSeen();
     await this.expiry.writeAllExpired();
     await this.closing.reconcile();
     await this.alarms.reconcile();
@@ -110,22 +110,22 @@ export class BugsJobs {
    * Runs hourly: deletes expired data, payloads older than 30 days, and items past their retention
    * period.
    */
-  async forget(signal?: AbortSignal): Promise<void> {
-    await this.repairs.forget(signal);
-    const before = isoOf(this.deps.clock.now() - WINDOW_MS);
+  async deleteExpired(signal?: AbortSignal): Promise<void> {
+    await this.repairs.deleteExpired(signal);
+    const before = toIsoString(this.deps.clock.now() - SAMPLING_WINDOW_MS);
     await removeAll(this.deps.occurrences, { received_at: { lt: before } }, signal);
     if (signal?.aborted === true) return;
     const { retention_days: days } = this.deps.config;
-    if (days !== null) await this.repairs.retain(days, signal);
+    if (days !== null) await this.repairs.applyRetention(days, signal);
   }
 
   /**
    * Limits `last_seen_at` to now after the clock ran ahead, because this field never decreases
    * otherwise.
    */
-  async #seenByNow(): Promise<void> {
+  async #clampLastSeen(): Promise<void> {
     const { items, clock } = this.deps;
-    const ahead = { last_seen_at: { gt: isoOf(clock.now() + AHEAD_MS) } };
+    const ahead = { last_seen_at: { gt: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     if ((await items.count(ahead)) === 0) return;
     const now = clock.iso();
     await items.changeMany(ahead, { set: { last_seen_at: now }, max: { updated_at: now } });

@@ -15,18 +15,18 @@ import {
   ERROR_GROUPS,
   ITEM_ACTIONS,
   ITEMS,
-  MUTING,
+  GROUP_MUTER,
   REPORT_FILTERS,
-  VERSION_FAULT_WATCHERS,
+  VERSION_FAULT_LISTENERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
-import { PROJECT_BELONGINGS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
-import { LATE_OCCURRENCES } from '../../ports/domain/frames.js';
+import { UNMAPPED_OCCURRENCES } from '../../ports/domain/frames.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -34,17 +34,17 @@ import { buildProjectBelongings } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
-import { readGroupingSettings } from './grouping/settings.js';
-import { OverviewNumbers } from './pages/shared/numbers.js';
-import { ruleUrl } from './pages/grouping/rule-links.js';
-import { pages } from './pages/pages.js';
-import { panels } from './pages/panels.js';
+import { parseGroupingSettings } from './grouping/settings.js';
+import { MonthlyStatsCache } from './pages/shared/numbers.js';
+import { buildRuleUrl } from './pages/grouping/rule-links.js';
+import { buildBugPages } from './pages/pages.js';
+import { buildBugPanels } from './pages/panels.js';
 import { buildBugRoutes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
-import { itemTopic, oneItemTopic } from './pages/topic.js';
-import { projectPart } from './pages/project-part.js';
-import { itemSearch } from './pages/search.js';
+import { buildItemListTopic, buildItemTopic } from './pages/topic.js';
+import { buildProjectItemsPart } from './pages/project-part.js';
+import { buildItemSearch } from './pages/search.js';
 
 const config = joi.object({
   hour_high: joi
@@ -108,23 +108,23 @@ export default definePlugin<BugsConfig>({
     BUGS,
     ITEMS,
     ERROR_GROUPS,
-    MUTING,
+    GROUP_MUTER,
     VERSION_FAULTS,
     AGENT_SETTINGS,
     BUILD_HISTORY,
     PUBLISHED_VERSIONS,
-    LATE_OCCURRENCES,
+    UNMAPPED_OCCURRENCES,
   ].map(({ name }) => name),
   extensionPoints: [
     REPORT_FILTERS.point,
     ITEM_ACTIONS.point,
     ITEM_FACTS.point,
-    VERSION_FAULT_WATCHERS.point,
+    VERSION_FAULT_LISTENERS.point,
     PULL_REQUESTS.point,
   ],
   extends: [
     PROJECT_USAGE.point,
-    PROJECT_BELONGINGS.point,
+    PROJECT_CLEANUPS.point,
     PROJECT_PARTS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
@@ -176,8 +176,8 @@ export default definePlugin<BugsConfig>({
       log: ctx.log,
       config: ctx.config,
       new_groups_per_hour: ctx.app.limits['new_groups_per_hour'] ?? 0,
-      peers: () => ctx.resolve(RUNTIME).peers(),
-      grouping: readGroupingSettings(ctx.app.grouping),
+      peers: () => ctx.resolve(RUNTIME).countProcesses(),
+      grouping: parseGroupingSettings(ctx.app.grouping),
       projects: ctx.resolve(PROJECTS),
       accounts: ctx.resolve(ACCOUNTS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
@@ -185,7 +185,7 @@ export default definePlugin<BugsConfig>({
       commits: ctx.collection('commits'),
       filters: () => ctx.extensions(REPORT_FILTERS),
       pullRequests: () => ctx.extensions(PULL_REQUESTS),
-      faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
+      faultWatchers: () => ctx.extensions(VERSION_FAULT_LISTENERS),
       senderKey: ctx.ports.cipher.derive('bugs.senders'),
       peopleKey: ctx.ports.cipher.derive('bugs.people'),
       audit: () => ctx.find(AUDIT),
@@ -198,42 +198,42 @@ export default definePlugin<BugsConfig>({
     ctx.ports.metrics.gauge(
       'aos_bugs_queue_age_seconds',
       'Age of the oldest change of an item whose events are not out yet',
-      () => outbox.oldestAge(),
+      () => outbox.getOldestAge(),
     );
-    const numbers = new OverviewNumbers(services.stats, ctx.clock);
+    const numbers = new MonthlyStatsCache(services.stats, ctx.clock);
     return {
       services: {
         [BUGS.name]: bugs,
-        [ITEMS.name]: perPlugin(({ id }) => services.tracked.of(id)),
+        [ITEMS.name]: perPlugin(({ id }) => services.tracked.createForPlugin(id)),
         [ERROR_GROUPS.name]: board,
-        [MUTING.name]: services.muting,
-        [LATE_OCCURRENCES.name]: services.late,
+        [GROUP_MUTER.name]: services.muting,
+        [UNMAPPED_OCCURRENCES.name]: services.late,
         [VERSION_FAULTS.name]: services.faults,
         [BUILD_HISTORY.name]: services.history,
         [PUBLISHED_VERSIONS.name]: services.publishedBuilds,
         [AGENT_SETTINGS.name]: { token_seconds: ctx.config.agent_token_seconds },
       },
       extensions: [
-        extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
-        extend(PROJECT_BELONGINGS, buildProjectBelongings(deps)),
-        extend(PROJECT_PARTS, projectPart(board, deps.clock)),
+        extend(PROJECT_USAGE, { noun: 'items', isInUse: async (slug) => (await deps.counters.get(slug)) !== null }),
+        extend(PROJECT_CLEANUPS, buildProjectBelongings(deps)),
+        extend(PROJECT_PARTS, buildProjectItemsPart(board, deps.clock)),
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',
-          inUse: async (slug) => ((await deps.ruleLists.get(slug))?.rules.length ?? 0) > 0,
+          isInUse: async (slug) => ((await deps.ruleLists.get(slug))?.rules.length ?? 0) > 0,
         }),
         extend(AUDIT_TARGETS, {
           noun: 'grouping_rule',
           describe: async (id) => {
             const found = services.groupingRules.find(id);
-            return found && { name: found.rule.name, href: ruleUrl(found.project, id) };
+            return found && { name: found.rule.name, href: buildRuleUrl(found.project, id) };
           },
         }),
-        extend(SEARCH_PROVIDERS, itemSearch(deps)),
-        extend(LIVE_TOPICS, itemTopic(deps)),
-        extend(LIVE_TOPICS, oneItemTopic(deps)),
+        extend(SEARCH_PROVIDERS, buildItemSearch(deps)),
+        extend(LIVE_TOPICS, buildItemListTopic(deps)),
+        extend(LIVE_TOPICS, buildItemTopic(deps)),
       ],
       routes: buildBugRoutes(services),
-      pages: pages({
+      pages: buildBugPages({
         services,
         deps,
         numbers,
@@ -242,16 +242,16 @@ export default definePlugin<BugsConfig>({
         baseUrl: () => ctx.app.base_url,
         timezone: () => ctx.app.timezone,
       }),
-      panels: panels(board, numbers, deps.projects),
+      panels: buildBugPanels(board, numbers, deps.projects),
       jobs: [
         // After a crash, pending events wait for the job and possibly for its lock: less than a
         // minute in total.
-        { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
+        { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.emitPendingEvents(signal) },
         {
           name: 'reconcile',
           everyMs: 30_000,
           run: async ({ signal }) => {
-            await jobs.finish(signal);
+            await jobs.completePendingWork(signal);
             await bulkRuns.resume();
           },
         },
@@ -262,16 +262,16 @@ export default definePlugin<BugsConfig>({
           timeoutMs: 600_000,
           removesByAge: true,
           run: async ({ signal }) => {
-            await jobs.forget(signal);
-            await bulkRuns.forget(signal);
+            await jobs.deleteExpired(signal);
+            await bulkRuns.deleteOld(signal);
           },
         },
       ],
       listens: [
-        listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true }),
-        listen(BUG_CREATED, () => arrivals.ring()),
-        listen(FEATURE_CREATED, () => arrivals.ring()),
-        listen(BUG_UNBLOCKED, () => arrivals.ring()),
+        listen(RELEASE_PUBLISHED, (event) => bugs.handleReleasePublished(event), { durable: true }),
+        listen(BUG_CREATED, () => arrivals.notifyAll()),
+        listen(FEATURE_CREATED, () => arrivals.notifyAll()),
+        listen(BUG_UNBLOCKED, () => arrivals.notifyAll()),
       ],
       start: async () => {
         await services.watermark.start();

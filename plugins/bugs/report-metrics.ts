@@ -1,9 +1,9 @@
-import type { Recorded, Report } from '../../ports/domain/bugs.js';
+import type { ReportResult, Report } from '../../ports/domain/bugs.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 
-const SOURCES = ['agent', 'app', 'sdk', 'ui'];
-const OUTCOMES = ['accepted', 'muted', 'refused'];
-const TYPES = ['bug', 'feature', 'error'];
+const REPORT_SOURCES = ['agent', 'app', 'sdk', 'ui'];
+const REPORT_OUTCOMES = ['accepted', 'muted', 'refused'];
+const REPORT_TYPES = ['bug', 'feature', 'error'];
 
 export class ReportMetrics {
   readonly #reports: Counter;
@@ -14,21 +14,21 @@ export class ReportMetrics {
       'aos_bugs_reports_total',
       'Reports, by where they came from and what came of them',
       {
-        source: SOURCES,
-        outcome: OUTCOMES,
+        source: REPORT_SOURCES,
+        outcome: REPORT_OUTCOMES,
       },
     );
     this.#groups = metrics.counter('aos_bugs_groups_created_total', 'Items that reports made, by type', {
-      type: TYPES,
+      type: REPORT_TYPES,
     });
   }
 
-  recorded({ source, type }: Report, done: Recorded): void {
+  countRecorded({ source, type }: Report, done: ReportResult): void {
     this.#reports.inc({ source, outcome: done.ignored_by === null ? 'accepted' : 'muted' });
     if (done.created) this.#groups.inc({ type });
   }
 
-  refused(source: Report['source']): void {
+  countRejection(source: Report['source']): void {
     this.#reports.inc({ source, outcome: 'refused' });
   }
 }

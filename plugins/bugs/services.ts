@@ -1,82 +1,82 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
-import { Bugs } from './api.js';
+import { BugTrackerService } from './api.js';
 import { BugsJobs } from './jobs.js';
-import { Arrivals } from './claims/arrivals.js';
-import { Handovers } from './claims/handover.js';
-import { Leases } from './claims/leases.js';
-import { NextItem } from './claims/next.js';
+import { ClaimableItemNotifier } from './claims/arrivals.js';
+import { HandoverBuilder } from './claims/handover.js';
+import { LeaseService } from './claims/leases.js';
+import { NextItemService } from './claims/next.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { GroupingRuleBook } from './grouprules/book.js';
+import { GroupingRuleCache } from './grouprules/book.js';
 import { ReportIntake } from './intake/intake.js';
-import { Bulk } from './editing/bulk.js';
-import { BulkRuns } from './editing/bulk-runs.js';
-import { Parts } from './lists/parts.js';
-import { Comments } from './editing/comments.js';
+import { BulkEditService } from './editing/bulk.js';
+import { BulkRunService } from './editing/bulk-runs.js';
+import { ItemPartService } from './lists/parts.js';
+import { CommentService } from './editing/comments.js';
 import { DeltaWatermark } from './store/delta-watermark.js';
 import { ItemOutbox } from './store/item-outbox.js';
-import { Removal } from './editing/removal.js';
-import { Edits } from './editing/edits.js';
-import { Tracked } from './editing/tracked.js';
+import { ItemRemovalService } from './editing/removal.js';
+import { EditService } from './editing/edits.js';
+import { TrackedItemsFactory } from './editing/tracked.js';
 import { SecretGuard } from './store/secret-guard.js';
-import { Board } from './lists/board.js';
-import { Lists } from './lists/lists.js';
-import { SavedViews } from './lists/saved-views.js';
-import { Stats } from './lists/stats.js';
-import { StoredLateOccurrences } from './late/late-occurrences.js';
-import { Links } from './links/links.js';
-import { Merging } from './editing/merging.js';
-import { GroupingRules } from './regrouping/registry.js';
-import { Reasons } from './splitting/reasons.js';
-import { Splitting } from './splitting/splitting.js';
-import { Closing } from './builds/closing.js';
-import { KeptHistory } from './builds/build-history.js';
-import { KnownBuilds } from './builds/known-builds.js';
-import { Faults } from './builds/version-faults.js';
-import { ReportFilters } from './muting/report-filters.js';
-import { ReleaseSightings } from './builds/release-sightings.js';
-import { Muter } from './muting/muting.js';
+import { ItemBoard } from './lists/board.js';
+import { ItemListService } from './lists/lists.js';
+import { SavedViewService } from './lists/saved-views.js';
+import { StatsService } from './lists/stats.js';
+import { StoredUnmappedOccurrences } from './late/late-occurrences.js';
+import { LinkService } from './links/links.js';
+import { MergeService } from './editing/merging.js';
+import { GroupingRuleService } from './regrouping/registry.js';
+import { GroupReasonService } from './splitting/reasons.js';
+import { SplitService } from './splitting/splitting.js';
+import { ItemCloser } from './builds/closing.js';
+import { CommitHistoryRepository } from './builds/build-history.js';
+import { PublishedBuildRepository } from './builds/known-builds.js';
+import { VersionFaultTracker } from './builds/version-faults.js';
+import { CombinedReportFilter } from './muting/report-filters.js';
+import { ReleaseTimelineService } from './builds/release-sightings.js';
+import { MutingService } from './muting/muting.js';
 
-const SERVICES = {
-  bugs: Bugs,
+const SERVICE_CLASSES = {
+  bugs: BugTrackerService,
   jobs: BugsJobs,
   intake: ReportIntake,
-  groupingRules: GroupingRuleBook,
-  leases: Leases,
-  nextItem: NextItem,
-  arrivals: Arrivals,
-  handovers: Handovers,
-  edits: Edits,
-  parts: Parts,
-  comments: Comments,
-  lists: Lists,
-  board: Board,
-  muting: Muter,
+  groupingRules: GroupingRuleCache,
+  leases: LeaseService,
+  nextItem: NextItemService,
+  arrivals: ClaimableItemNotifier,
+  handovers: HandoverBuilder,
+  edits: EditService,
+  parts: ItemPartService,
+  comments: CommentService,
+  lists: ItemListService,
+  board: ItemBoard,
+  muting: MutingService,
   outbox: ItemOutbox,
-  filters: ReportFilters,
-  builds: Closing,
-  faults: Faults,
-  history: KeptHistory,
-  publishedBuilds: KnownBuilds,
-  timeline: ReleaseSightings,
-  bulk: Bulk,
-  bulkRuns: BulkRuns,
-  merging: Merging,
-  late: StoredLateOccurrences,
-  links: Links,
-  splitting: Splitting,
-  reasons: Reasons,
-  regrouping: GroupingRules,
-  removal: Removal,
-  stats: Stats,
-  views: SavedViews,
+  filters: CombinedReportFilter,
+  builds: ItemCloser,
+  faults: VersionFaultTracker,
+  history: CommitHistoryRepository,
+  publishedBuilds: PublishedBuildRepository,
+  timeline: ReleaseTimelineService,
+  bulk: BulkEditService,
+  bulkRuns: BulkRunService,
+  merging: MergeService,
+  late: StoredUnmappedOccurrences,
+  links: LinkService,
+  splitting: SplitService,
+  reasons: GroupReasonService,
+  regrouping: GroupingRuleService,
+  removal: ItemRemovalService,
+  stats: StatsService,
+  views: SavedViewService,
   secrets: SecretGuard,
-  tracked: Tracked,
+  tracked: TrackedItemsFactory,
   watermark: DeltaWatermark,
 };
 
-export type BugServices = Instances<typeof SERVICES>;
+export type BugServices = Instances<typeof SERVICE_CLASSES>;
 
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: BugDeps): BugServices {
   scope.bind(DEPS, deps);
-  return scope.services(SERVICES);
+  return scope.services(SERVICE_CLASSES);
 }

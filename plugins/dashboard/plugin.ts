@@ -4,15 +4,15 @@
  */
 import { definePlugin, View, type PageSpec } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
-import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { Checklist } from './first-steps/checklist.js';
-import { ofProject, StepPages } from './first-steps/pages.js';
+import { StepChecklist } from './first-steps/checklist.js';
+import { projectInput, StepPages } from './first-steps/pages.js';
 import { themePage } from './theme.js';
 
 const LIVE_TOPICS = 'bugs monitors webhooks releases';
 
-const dashboardPage = (steps: StepPages): PageSpec => ({
+const buildDashboardPage = (steps: StepPages): PageSpec => ({
   path: '/',
   title: 'Dashboard',
   nav: {
@@ -23,10 +23,10 @@ const dashboardPage = (steps: StepPages): PageSpec => ({
     also: ['home', 'overview', 'start', 'first steps', 'getting started'],
   },
   access: { session: 'member' },
-  ...ofProject,
+  ...projectInput,
   panels: true,
   handle: async (request) =>
-    new View('dashboard', { first: await steps.onDashboard(request), live_topics: LIVE_TOPICS }),
+    new View('dashboard', { first: await steps.buildDashboardSteps(request), live_topics: LIVE_TOPICS }),
 });
 
 export default definePlugin({
@@ -35,12 +35,12 @@ export default definePlugin({
   api: 1,
   title: 'Dashboard',
   uses: [AUDIT.name, TOKENS.name],
-  extensionPoints: [FIRST_STEPS.point, STEP_PROJECT.point],
+  extensionPoints: [ONBOARDING_STEPS.point, STEP_PROJECT.point],
   collections: [{ name: 'dismissals', indexes: [] }],
   from: import.meta.url,
   setup(ctx) {
-    const checklist = new Checklist(
-      () => ctx.extensions(FIRST_STEPS),
+    const checklist = new StepChecklist(
+      () => ctx.extensions(ONBOARDING_STEPS),
       ctx.collection('dismissals'),
       ctx.clock,
       ctx.log,
@@ -49,10 +49,10 @@ export default definePlugin({
       checklist,
       // Read on use, because with port 0 it is known only after the server listens.
       baseUrl: () => ctx.app.base_url,
-      project: async (wanted) => (await ctx.extensions(STEP_PROJECT)[0]?.slug(wanted)) ?? null,
+      project: async (wanted) => (await ctx.extensions(STEP_PROJECT)[0]?.resolveSlug(wanted)) ?? null,
       tokens: () => ctx.find(TOKENS),
       audit: () => ctx.find(AUDIT),
     });
-    return { pages: [dashboardPage(steps), ...steps.specs, themePage] };
+    return { pages: [buildDashboardPage(steps), ...steps.specs, themePage] };
   },
 });

@@ -3,14 +3,14 @@ import joi from 'joi';
 import { Redirect, type PageSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 
-const YEAR_SECONDS = 365 * 24 * 3600;
+const COOKIE_MAX_AGE_SECONDS = 365 * 24 * 3600;
 
-const form = joi
+const themeForm = joi
   .object({ theme: joi.string().valid('light', 'dark', 'auto').required(), back: joi.string().allow('').default('/') })
   .unknown();
 
 /** Returns a path of this service, else the dashboard, to prevent open redirects (`//x`, `/\x`). */
-export function localPath(back: string): string {
+export function toLocalPath(back: string): string {
   return /^\/(?![/\\])[^\s\\]*$/.test(back) && back.length <= 2000 ? back : '/';
 }
 
@@ -20,9 +20,9 @@ export const themePage: PageSpec = {
   title: 'Colours',
   access: { session: 'member' },
   handle: ({ body }) => {
-    const { error, value } = form.validate(body ?? {});
+    const { error, value } = themeForm.validate(body ?? {});
     if (error) throw invalid({ theme: 'is light, dark or auto' });
     const { theme, back } = value as { theme: string; back: string };
-    return Redirect.named(localPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: YEAR_SECONDS });
+    return Redirect.named(toLocalPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: COOKIE_MAX_AGE_SECONDS });
   },
 };

@@ -5,7 +5,7 @@
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { Clock } from '../../ports/clock.js';
-import { DAY_MS, isoOf } from '../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type { Collection, Doc } from '../../ports/store.js';
 
 /** The document's id is the item's. */
@@ -33,17 +33,17 @@ export interface RunView {
   told_at: string | null;
 }
 
-const KEPT_MS = 90 * DAY_MS;
+const RETENTION_MS = 90 * DAY_MS;
 
 @injectable()
-export class AgentRuns {
+export class AgentRunService {
   constructor(
     @inject(collection<AgentRun>('runs')) private readonly rows: Collection<AgentRun>,
     @inject(TOKENS) private readonly tokens: TokenIssuer,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  async begun(item: string, project: string, agent: string): Promise<void> {
+  async recordRequest(item: string, project: string, agent: string): Promise<void> {
     const now = this.clock.iso();
     const set = { project, agent, requested_at: now, changed_at: now };
     const unset = ['token_id', 'token_expires_at', 'tokens_used', 'note', 'told_at'];
@@ -54,7 +54,7 @@ export class AgentRuns {
    * Records that a token was sent to a receiver.
    * @param requested_at of the event, for a run that was not stored because of a crash
    */
-  async sent(run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>, token: Sent): Promise<void> {
+  async recordTokenSent(run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>, token: SentToken): Promise<void> {
     const { id, ...rest } = run;
     const known = await this.rows.get(id);
     const base = known === null ? rest : {};
@@ -62,7 +62,7 @@ export class AgentRuns {
     await this.rows.change({ id }, { set }, { upsert: true });
   }
 
-  async told(item: string, project: string, told: AgentProgress, agent: string): Promise<void> {
+  async recordProgress(item: string, project: string, told: AgentProgress, agent: string): Promise<void> {
     const now = this.clock.iso();
     const known = await this.rows.get(item);
     const base = known === null ? { project, agent, requested_at: now } : {};
@@ -73,7 +73,7 @@ export class AgentRuns {
     );
   }
 
-  async of(item: string): Promise<RunView | null> {
+  async find(item: string): Promise<RunView | null> {
     const run = await this.rows.get(item);
     if (run === null) return null;
     const token = run.token_id === undefined ? null : await this.tokens.find(run.token_id);
@@ -89,10 +89,10 @@ export class AgentRuns {
     };
   }
 
-  async forget(): Promise<void> {
-    await this.rows.remove({ changed_at: { lt: isoOf(this.clock.now() - KEPT_MS) } });
+  async deleteExpired(): Promise<void> {
+    await this.rows.remove({ changed_at: { lt: toIsoString(this.clock.now() - RETENTION_MS) } });
   }
 }
 
-type Sent = { token_id: string; token_expires_at: string };
+type SentToken = { token_id: string; token_expires_at: string };
 export type AgentProgress = { tokens_used?: number; note?: string };

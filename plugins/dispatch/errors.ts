@@ -1,4 +1,4 @@
-import { refusals, type Catalogue } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
 
 export const ERRORS = {
   no_agent: [
@@ -6,6 +6,6 @@ export const ERRORS = {
     'No enabled webhook names `agent.requested` for the item’s project, so no agent would start; `error.settings_url` is where one is created.',
     'No agent would start',
   ],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
 export const refusal = refusals(ERRORS);

@@ -1,39 +1,39 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   fromForm,
   Redirect,
   View,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../kernel/contract.js';
 import type { Item, ItemAction } from '../../ports/domain/bugs.js';
-import type { ItemFacts } from '../../ports/domain/item-facts.js';
+import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { getCallerName } from './caller.js';
-import type { Requests } from './requests.js';
-import { agentName, createBody, formatRuleName, SEVERITIES, type RuleFields } from './rule.js';
-import type { RequestRules } from './rules.js';
-import type { AgentRuns } from './agent-runs.js';
+import type { AgentDispatchService } from './requests.js';
+import { agentNameSchema, ruleCreationSchema, formatRuleName, RULE_SEVERITIES, type RequestRuleFields } from './rule.js';
+import type { RequestRuleService } from './rules.js';
+import type { AgentRunService } from './agent-runs.js';
 
-const member = { session: 'member' } as const;
-const RULES = '/agent-rules';
-const TOPIC = 'agent_run';
-const WORKABLE: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
+const memberAccess = { session: 'member' } as const;
+const RULES_PATH = '/agent-rules';
+const RUN_TOPIC = 'agent_run';
+const REQUESTABLE_STATUSES: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
 
-export const action: ItemAction = {
+export const requestAgentAction: ItemAction = {
   label: 'Ask an agent',
   icon: 'robot',
-  href: ({ ref, status }) => (WORKABLE.has(status) ? `/bugs/${encodeURIComponent(ref)}/request` : null),
+  href: ({ ref, status }) => (REQUESTABLE_STATUSES.has(status) ? `/bugs/${encodeURIComponent(ref)}/request` : null),
 };
 
-export const facts = (runs: AgentRuns): ItemFacts => ({
-  topic: TOPIC,
-  of: async ({ id }) => {
-    const run = await runs.of(id);
+export const buildRunFacts = (runs: AgentRunService): ItemFactProvider => ({
+  topic: RUN_TOPIC,
+  listFacts: async ({ id }) => {
+    const run = await runs.find(id);
     if (run === null) return [];
     return [
       { label: 'Agent asked', value: run.agent },
@@ -49,21 +49,21 @@ export const facts = (runs: AgentRuns): ItemFacts => ({
 });
 
 /** Changes with every progress report and call of the item's agent. */
-export const topic = (runs: AgentRuns): LiveTopic => ({
-  name: TOPIC,
-  mark: async (id) => JSON.stringify(await runs.of(id)),
+export const buildRunTopic = (runs: AgentRunService): LiveTopic => ({
+  name: RUN_TOPIC,
+  getRevision: async (id) => JSON.stringify(await runs.find(id)),
 });
 
-export const buildDispatchPages = (requests: Requests, rules: RequestRules, projects: ProjectDirectory): PageSpec[] => [
-  ...requestPages(requests),
-  ...rulePages(rules, projects),
+export const buildDispatchPages = (requests: AgentDispatchService, rules: RequestRuleService, projects: ProjectDirectory): PageSpec[] => [
+  ...buildRequestPages(requests),
+  ...buildRulePages(rules, projects),
 ];
 
-function requestPages(requests: Requests): PageSpec[] {
+function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
   const params = joi.object({ ref: joi.string().max(100).required() });
-  const shared = { path: '/bugs/{ref}/request', title: 'Ask an agent', access: member, input: { params } };
-  const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {
-    const item = await requests.need(request.principal, request.params['ref'] ?? '');
+  const shared = { path: '/bugs/{ref}/request', title: 'Ask an agent', access: memberAccess, input: { params } };
+  const form = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
+    const item = await requests.getItem(request.principal, request.params['ref'] ?? '');
     const crumbs = [
       { label: 'Bugs', href: '/bugs' },
       { label: item.ref, href: `/bugs/${item.ref}` },
@@ -74,12 +74,12 @@ function requestPages(requests: Requests): PageSpec[] {
   };
   return [
     { ...shared, handle: (request) => form(request) },
-    formPage(
+    createFormPage(
       { ...shared, creates: true },
       async (request) => {
-        const schema = joi.object({ agent: agentName.empty('') });
+        const schema = joi.object({ agent: agentNameSchema.empty('') });
         const { agent } = fromForm(schema, getFormFields(request)) as { agent?: string };
-        const { item } = await requests.ask(request.principal, request.params['ref'] ?? '', agent);
+        const { item } = await requests.requestAgent(request.principal, request.params['ref'] ?? '', agent);
         return new Redirect(`/bugs/${item.ref}`, { tone: 'success', message: 'The agent is asked for.' });
       },
       form,
@@ -87,40 +87,40 @@ function requestPages(requests: Requests): PageSpec[] {
   ];
 }
 
-function rulePages(rules: RequestRules, projects: ProjectDirectory): PageSpec[] {
-  const view = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): PageSpec[] {
+  const view = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const all = await rules.list(request.principal);
     const known = (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return new View('rules', {
       rules: all.map((rule) => Object.assign({ name: formatRuleName(rule) }, rule)),
       projects: [{ value: '', label: 'Every project' }, ...known],
-      severities: [{ value: '', label: 'Any' }, ...SEVERITIES.map((value) => ({ value, label: value }))],
+      severities: [{ value: '', label: 'Any' }, ...RULE_SEVERITIES.map((value) => ({ value, label: value }))],
       form: problem === undefined ? { severity: 'high' } : getFormFields(request),
       ...problem,
     });
   };
   const params = joi.object({ id: joi.string().max(64).required() });
   const of = (name: string, run: (request: HttpRequest, id: string) => Promise<string>): PageSpec =>
-    formPage(
-      { path: `${RULES}/{id}/${name}`, title: 'Agent rules', access: member, input: { params } },
+    createFormPage(
+      { path: `${RULES_PATH}/{id}/${name}`, title: 'Agent rules', access: memberAccess, input: { params } },
       async (request) =>
-        new Redirect(RULES, { tone: 'success', message: await run(request, request.params['id'] ?? '') }),
+        new Redirect(RULES_PATH, { tone: 'success', message: await run(request, request.params['id'] ?? '') }),
       view,
     );
   return [
     {
-      path: RULES,
+      path: RULES_PATH,
       title: 'Agent rules',
       nav: { section: 'work', label: 'Agent rules', icon: 'robot', order: 60, also: ['dispatch', 'agents', 'request'] },
-      access: member,
+      access: memberAccess,
       handle: (request) => view(request),
     },
-    formPage(
-      { path: RULES, title: 'Agent rules', access: member, creates: true },
+    createFormPage(
+      { path: RULES_PATH, title: 'Agent rules', access: memberAccess, creates: true },
       async (request) => {
-        const fields = fromForm(createBody, getFormFields(request)) as RuleFields & { agent: string };
+        const fields = fromForm(ruleCreationSchema, getFormFields(request)) as RequestRuleFields & { agent: string };
         await rules.create(request.principal, getCallerName(request.principal), fields);
-        return new Redirect(RULES, { tone: 'success', message: 'The rule asks from now on.' });
+        return new Redirect(RULES_PATH, { tone: 'success', message: 'The rule asks from now on.' });
       },
       view,
     ),

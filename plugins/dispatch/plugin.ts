@@ -8,16 +8,16 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { ERRORS } from './errors.js';
-import { action, facts, buildDispatchPages, topic } from './pages.js';
-import { Requests } from './requests.js';
+import { requestAgentAction, buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
+import { AgentDispatchService } from './requests.js';
 import { buildDispatchRoutes } from './routes.js';
-import { RequestRules } from './rules.js';
-import { AgentRuns } from './agent-runs.js';
-import { AgentTokens, RECEIVERS } from './agent-tokens.js';
+import { RequestRuleService } from './rules.js';
+import { AgentRunService } from './agent-runs.js';
+import { AgentTokenPolicy, WEBHOOK_RECEIVERS_RESOLVER } from './agent-tokens.js';
 
 export default definePlugin({
   id: 'dispatch',
@@ -31,7 +31,7 @@ export default definePlugin({
     ITEM_FACTS.point,
     ATTEMPT_DATA.point,
     LIVE_TOPICS.point,
-    PROJECT_BELONGINGS.point,
+    PROJECT_CLEANUPS.point,
     TOKEN_PURPOSES.point,
   ],
   errors: ERRORS,
@@ -41,29 +41,29 @@ export default definePlugin({
   ],
   from: import.meta.url,
   setup(ctx) {
-    ctx.bind(RECEIVERS, () => ctx.find(WEBHOOK_RECEIVERS));
+    ctx.bind(WEBHOOK_RECEIVERS_RESOLVER, () => ctx.find(WEBHOOK_RECEIVERS));
     const { requests, rules, runs, tokens } = ctx.services({
-      requests: Requests,
-      rules: RequestRules,
-      runs: AgentRuns,
-      tokens: AgentTokens,
+      requests: AgentDispatchService,
+      rules: RequestRuleService,
+      runs: AgentRunService,
+      tokens: AgentTokenPolicy,
     });
     return {
       routes: buildDispatchRoutes(requests, rules),
       pages: buildDispatchPages(requests, rules, ctx.resolve(PROJECTS)),
       extensions: [
-        extend(ITEM_ACTIONS, action),
-        extend(ITEM_FACTS, facts(runs)),
+        extend(ITEM_ACTIONS, requestAgentAction),
+        extend(ITEM_FACTS, buildRunFacts(runs)),
         extend(ATTEMPT_DATA, requests),
-        extend(LIVE_TOPICS, topic(runs)),
-        extend(PROJECT_BELONGINGS, rules),
+        extend(LIVE_TOPICS, buildRunTopic(runs)),
+        extend(PROJECT_CLEANUPS, rules),
         extend(TOKEN_PURPOSES, tokens),
       ],
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
-        listen(event, (told) => requests.byRules(told), { durable: true }),
+        listen(event, (told) => requests.requestByRules(told), { durable: true }),
       ),
       jobs: [
-        { name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, removesByAge: true, run: () => runs.forget() },
+        { name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, removesByAge: true, run: () => runs.deleteExpired() },
       ],
     };
   },

@@ -1,44 +1,44 @@
 import joi from 'joi';
-import { created, deleted, named, whole, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
 import { getCallerName } from './caller.js';
-import type { Requests } from './requests.js';
-import { agentName, changeBody, createBody, ruleShape, type RuleFields } from './rule.js';
-import type { RequestRules } from './rules.js';
+import type { AgentDispatchService } from './requests.js';
+import { agentNameSchema, ruleChangeSchema, ruleCreationSchema, ruleSchema, type RequestRuleFields } from './rule.js';
+import type { RequestRuleService } from './rules.js';
 import type { AgentProgress } from './agent-runs.js';
 
-const ITEM = '/api/bugtracker/v1/bugs/{id}';
-const RULES = '/api/bugtracker/v1/request-rules';
-const MANAGE = { scope: 'bugtracker:manage' } as const;
-const READ = { scope: 'bugtracker:read' } as const;
+const ITEM_PATH = '/api/bugtracker/v1/bugs/{id}';
+const RULES_PATH = '/api/bugtracker/v1/request-rules';
+const MANAGE_ACCESS = { scope: 'bugtracker:manage' } as const;
+const READ_ACCESS = { scope: 'bugtracker:read' } as const;
 
-const params = joi.object({ id: joi.string().max(100).required() });
-const at = joi.string().isoDate().allow(null);
+const paramsSchema = joi.object({ id: joi.string().max(100).required() });
+const timeSchema = joi.string().isoDate().allow(null);
 
-const runShape = named(
+const runSchema = withSchemaName(
   'AgentRun',
   whole({
     agent: joi.string(),
     requested_at: joi.string().isoDate(),
     sent: joi.boolean().description('A webhook was sent a token'),
-    token_expires_at: at,
-    last_call_at: at.description('With that token, to the minute'),
+    token_expires_at: timeSchema,
+    last_call_at: timeSchema.description('With that token, to the minute'),
     tokens_used: joi.number().integer().allow(null).description('In all, as the agent says'),
     note: joi.string().allow(null).description('What it says it does: text from outside'),
-    told_at: at,
+    told_at: timeSchema,
   }),
 );
-const runAnswer = named('AgentRunAnswer', whole({ request: runShape.allow(null) }));
-const ruleAnswer = named('RequestRuleAnswer', whole({ rule: ruleShape }));
+const runResponseSchema = withSchemaName('AgentRunAnswer', whole({ request: runSchema.allow(null) }));
+const ruleResponseSchema = withSchemaName('RequestRuleAnswer', whole({ rule: ruleSchema }));
 
-export const buildDispatchRoutes = (requests: Requests, rules: RequestRules): RouteSpec[] => [
-  ...itemRoutes(requests),
-  ...ruleRoutes(rules),
+export const buildDispatchRoutes = (requests: AgentDispatchService, rules: RequestRuleService): RouteSpec[] => [
+  ...buildItemRoutes(requests),
+  ...buildRuleRoutes(rules),
 ];
 
-const itemRoutes = (requests: Requests): RouteSpec[] => [
+const buildItemRoutes = (requests: AgentDispatchService): RouteSpec[] => [
   {
     method: 'POST',
-    path: `${ITEM}/request`,
+    path: `${ITEM_PATH}/request`,
     operationId: 'requestAgent',
     tag: 'bugtracker',
     summary: 'Ask for the item’s agent',
@@ -46,42 +46,42 @@ const itemRoutes = (requests: Requests): RouteSpec[] => [
       'Sends `agent.requested` to the webhooks that name this event, with the address of `/mcp` and a token for the project and the ' +
       'agent. Without `agent` it is the item’s `target_agent`. 409 `already_claimed` while an agent holds the item, `on_hold` while a ' +
       'person has stopped the work, `no_agent` where no webhook would get the request, `invalid_transition` once it is decided.',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: {
-      params,
-      body: named('AgentRequest', joi.object({ agent: agentName.allow(null) })),
+      params: paramsSchema,
+      body: withSchemaName('AgentRequest', joi.object({ agent: agentNameSchema.allow(null) })),
       optionalBody: true,
     },
-    output: runAnswer,
+    output: runResponseSchema,
     errors: ['not_found', 'already_claimed', 'on_hold', 'no_agent', 'invalid_transition'],
     handle: async ({ principal, params: { id = '' }, body }) => {
       const { agent } = (body ?? {}) as { agent?: string | null };
-      const { request } = await requests.ask(principal, id, agent);
+      const { request } = await requests.requestAgent(principal, id, agent);
       return { request };
     },
   },
   {
     method: 'GET',
-    path: `${ITEM}/request`,
+    path: `${ITEM_PATH}/request`,
     operationId: 'getAgentRequest',
     tag: 'bugtracker',
     summary: 'What became of the last request for an agent',
-    access: READ,
-    input: { params },
-    output: runAnswer,
+    access: READ_ACCESS,
+    input: { params: paramsSchema },
+    output: runResponseSchema,
     errors: ['not_found'],
-    handle: async ({ principal, params: { id = '' } }) => ({ request: await requests.run(principal, id) }),
+    handle: async ({ principal, params: { id = '' } }) => ({ request: await requests.findRun(principal, id) }),
   },
   {
     method: 'POST',
-    path: `${ITEM}/progress`,
+    path: `${ITEM_PATH}/progress`,
     operationId: 'tellProgress',
     tag: 'bugtracker',
     summary: 'Say how far the agent is, for the item’s page',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: {
-      params,
-      body: named(
+      params: paramsSchema,
+      body: withSchemaName(
         'AgentProgress',
         joi
           .object({
@@ -91,64 +91,64 @@ const itemRoutes = (requests: Requests): RouteSpec[] => [
           .or('tokens_used', 'note'),
       ),
     },
-    output: runAnswer,
+    output: runResponseSchema,
     errors: ['not_found'],
     handle: async ({ principal, params: { id = '' }, body }) => ({
-      request: await requests.told(principal, id, body as AgentProgress),
+      request: await requests.reportProgress(principal, id, body as AgentProgress),
     }),
   },
 ];
 
-const ruleRoutes = (rules: RequestRules): RouteSpec[] => [
+const buildRuleRoutes = (rules: RequestRuleService): RouteSpec[] => [
   {
     method: 'GET',
-    path: RULES,
+    path: RULES_PATH,
     operationId: 'listRequestRules',
     tag: 'bugtracker',
     summary: 'List the rules that ask for agents, the oldest first',
-    access: READ,
-    output: named('RequestRules', whole({ items: joi.array().items(ruleShape) })),
+    access: READ_ACCESS,
+    output: withSchemaName('RequestRules', whole({ items: joi.array().items(ruleSchema) })),
     handle: async ({ principal }) => ({ items: await rules.list(principal) }),
   },
   {
     method: 'POST',
-    path: RULES,
+    path: RULES_PATH,
     operationId: 'createRequestRule',
     tag: 'bugtracker',
     summary: 'Make a rule that asks for an agent',
     description: 'Asked of every item that is new, comes back, or becomes critical; once in each cycle of the item.',
-    access: MANAGE,
-    input: { body: createBody },
+    access: MANAGE_ACCESS,
+    input: { body: ruleCreationSchema },
     status: 201,
-    output: ruleAnswer,
+    output: ruleResponseSchema,
     errors: ['unknown_project', 'conflict'],
     handle: async ({ principal, body }) =>
       created({
-        rule: await rules.create(principal, getCallerName(principal), body as RuleFields & { agent: string }),
+        rule: await rules.create(principal, getCallerName(principal), body as RequestRuleFields & { agent: string }),
       }),
   },
   {
     method: 'PATCH',
-    path: `${RULES}/{id}`,
+    path: `${RULES_PATH}/{id}`,
     operationId: 'changeRequestRule',
     tag: 'bugtracker',
     summary: 'Change a rule that asks for an agent',
-    access: MANAGE,
-    input: { params, body: changeBody },
-    output: ruleAnswer,
+    access: MANAGE_ACCESS,
+    input: { params: paramsSchema, body: ruleChangeSchema },
+    output: ruleResponseSchema,
     errors: ['not_found', 'unknown_project'],
     handle: async ({ principal, params: { id = '' }, body }) => ({
-      rule: await rules.change(principal, id, body as RuleFields),
+      rule: await rules.change(principal, id, body as RequestRuleFields),
     }),
   },
   {
     method: 'DELETE',
-    path: `${RULES}/{id}`,
+    path: `${RULES_PATH}/{id}`,
     operationId: 'deleteRequestRule',
     tag: 'bugtracker',
     summary: 'Delete a rule that asks for an agent',
-    access: MANAGE,
-    input: { params },
+    access: MANAGE_ACCESS,
+    input: { params: paramsSchema },
     output: deleted,
     errors: ['not_found'],
     handle: async ({ principal, params: { id = '' } }) => {

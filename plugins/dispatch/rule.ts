@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { named, whole, type Doc } from '../../kernel/contract.js';
+import { withSchemaName, whole, type Doc } from '../../kernel/contract.js';
 import type { Item, Severity } from '../../ports/domain/bugs.js';
 
 export interface RequestRule extends Doc {
@@ -14,7 +14,7 @@ export interface RequestRule extends Doc {
   created_at: string;
 }
 
-export interface RuleFields {
+export interface RequestRuleFields {
   project?: string | null;
   severity?: Severity | null;
   tag?: string | null;
@@ -22,12 +22,12 @@ export interface RuleFields {
   enabled?: boolean;
 }
 
-const GRAVE: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
-export const SEVERITIES = GRAVE;
+const ORDERED_SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
+export const RULE_SEVERITIES = ORDERED_SEVERITIES;
 
 export function matchesRequestRule(rule: RequestRule, item: Pick<Item, 'project' | 'severity' | 'tags'>): boolean {
   if (!rule.enabled || (rule.project !== null && rule.project !== item.project)) return false;
-  if (rule.severity !== null && GRAVE.indexOf(item.severity) < GRAVE.indexOf(rule.severity)) return false;
+  if (rule.severity !== null && ORDERED_SEVERITIES.indexOf(item.severity) < ORDERED_SEVERITIES.indexOf(rule.severity)) return false;
   return rule.tag === null || item.tags.includes(rule.tag);
 }
 
@@ -38,40 +38,40 @@ export function formatRuleName({ project, severity, tag }: RequestRule): string 
     .join(' ');
 }
 
-const line = (max: number): joi.StringSchema =>
+const buildLineSchema = (max: number): joi.StringSchema =>
   joi
     .string()
     .trim()
     .max(max)
     .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
-export const agentName = line(100).min(1).description('The name under which the agent claims');
+export const agentNameSchema = buildLineSchema(100).min(1).description('The name under which the agent claims');
 
-const fields = {
-  project: line(64).empty('').allow(null).description('Null: every project'),
+const fieldSchemas = {
+  project: buildLineSchema(64).empty('').allow(null).description('Null: every project'),
   severity: joi
     .string()
-    .valid(...GRAVE)
+    .valid(...ORDERED_SEVERITIES)
     .empty('')
     .allow(null)
     .description('At least this grave; null: any'),
-  tag: line(200).empty('').allow(null).description('A tag that the item has; null: any'),
+  tag: buildLineSchema(200).empty('').allow(null).description('A tag that the item has; null: any'),
   enabled: joi.boolean(),
 };
-export const createBody = named(
+export const ruleCreationSchema = withSchemaName(
   'RequestRuleCreation',
-  joi.object({ ...fields, agent: agentName.required() }).example({ project: 'shop', severity: 'high', agent: 'fixer' }),
+  joi.object({ ...fieldSchemas, agent: agentNameSchema.required() }).example({ project: 'shop', severity: 'high', agent: 'fixer' }),
 );
-export const changeBody = named('RequestRuleChange', joi.object({ ...fields, agent: agentName }));
+export const ruleChangeSchema = withSchemaName('RequestRuleChange', joi.object({ ...fieldSchemas, agent: agentNameSchema }));
 
-export const ruleShape = named(
+export const ruleSchema = withSchemaName(
   'RequestRule',
   whole({
     id: joi.string(),
     project: joi.string().allow(null),
     severity: joi
       .string()
-      .valid(...GRAVE)
+      .valid(...ORDERED_SEVERITIES)
       .allow(null),
     tag: joi.string().allow(null),
     agent: joi.string(),

@@ -6,14 +6,14 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Collection } from '../../ports/store.js';
 import { getBoundProject } from './caller.js';
-import type { RequestRule, RuleFields } from './rule.js';
+import type { RequestRule, RequestRuleFields } from './rule.js';
 
 const MAX_REQUEST_RULES = 100;
 /** Cache lifetime: changes of other processes apply after this time at the latest. */
-export const FRESH_MS = 5_000;
+export const RULES_TTL_MS = 5_000;
 
 @injectable()
-export class RequestRules {
+export class RequestRuleService {
   #atHand: { rules: Promise<RequestRule[]>; at: number } | null = null;
 
   constructor(
@@ -31,9 +31,9 @@ export class RequestRules {
     return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MAX_REQUEST_RULES })).items;
   }
 
-  current(): Promise<RequestRule[]> {
+  getCachedRules(): Promise<RequestRule[]> {
     const now = this.clock.monotonic();
-    if (this.#atHand === null || now - this.#atHand.at >= FRESH_MS) {
+    if (this.#atHand === null || now - this.#atHand.at >= RULES_TTL_MS) {
       const asked = { rules: this.list(null), at: now };
       this.#atHand = asked;
       asked.rules.catch(() => {
@@ -44,8 +44,8 @@ export class RequestRules {
   }
 
   /** @throws ServiceError insufficient_scope, unknown_project, conflict */
-  async create(principal: Principal, created_by: string, fields: RuleFields & { agent: string }): Promise<RequestRule> {
-    const project = await this.#project(principal, fields.project ?? null);
+  async create(principal: Principal, created_by: string, fields: RequestRuleFields & { agent: string }): Promise<RequestRule> {
+    const project = await this.#resolveProject(principal, fields.project ?? null);
     if ((await this.rows.count({})) >= MAX_REQUEST_RULES)
       throw conflict(`There are ${MAX_REQUEST_RULES} rules, which is the most.`);
     const { severity = null, tag = null, agent, enabled = true } = fields;
@@ -61,10 +61,10 @@ export class RequestRules {
    * Changes only the given fields.
    * @throws ServiceError not_found, insufficient_scope, unknown_project
    */
-  async change(principal: Principal, id: string, fields: RuleFields): Promise<RequestRule> {
-    const before = await this.#need(principal, id);
+  async change(principal: Principal, id: string, fields: RequestRuleFields): Promise<RequestRule> {
+    const before = await this.#getRule(principal, id);
     const project =
-      fields.project === undefined ? before.project : await this.#project(principal, fields.project ?? null);
+      fields.project === undefined ? before.project : await this.#resolveProject(principal, fields.project ?? null);
     const after = { ...before, ...fields, project };
     const { id: _id, ...set } = after;
     await this.rows.change({ id }, { set });
@@ -75,19 +75,19 @@ export class RequestRules {
 
   /** @throws ServiceError not_found */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { agent } = await this.#need(principal, id);
+    const { agent } = await this.#getRule(principal, id);
     await this.rows.remove({ id });
     this.#atHand = null;
     await this.audit.record(principal, 'request_rule.deleted', id, { agent });
   }
 
-  /** Deletes the rules of a deleted project (`ProjectBelongings`). */
+  /** Deletes the rules of a deleted project (`ProjectCleanup`). */
   async clear(project: string): Promise<void> {
     await this.rows.remove({ project });
     this.#atHand = null;
   }
 
-  async #need(principal: Principal, id: string): Promise<RequestRule> {
+  async #getRule(principal: Principal, id: string): Promise<RequestRule> {
     return owned(
       getBoundProject(principal),
       await this.rows.get(id),
@@ -96,7 +96,7 @@ export class RequestRules {
     );
   }
 
-  async #project(principal: Principal, slug: string | null): Promise<string | null> {
+  async #resolveProject(principal: Principal, slug: string | null): Promise<string | null> {
     requireProject(getBoundProject(principal), slug);
     if (slug === null || (await this.projects.get(slug)) !== null) return slug;
     throw unknownProject(slug);

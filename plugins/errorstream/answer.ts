@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { named } from '../../kernel/contract.js';
-import type { Recorded } from '../../ports/domain/bugs.js';
-import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
+import { withSchemaName } from '../../kernel/contract.js';
+import type { ReportResult } from '../../ports/domain/bugs.js';
+import type { ErrorAnswer, PublicErrorAnswer } from '../../ports/domain/errors.js';
 
-export function toErrorAnswer(done: Recorded, truncated: string[]): ErrorAnswer {
+export function toErrorResponse(done: ReportResult, truncated: string[]): ErrorAnswer {
   const { group } = done;
   return {
     id: done.id,
@@ -25,7 +25,7 @@ export function toErrorAnswer(done: Recorded, truncated: string[]): ErrorAnswer 
 }
 
 /** Fields visible to public keys: no text of others and no state (contract 21, intake). */
-export const toPublicAnswer = (done: Recorded, truncated: string[]): PublicAnswer => ({
+export const toPublicResponse = (done: ReportResult, truncated: string[]): PublicErrorAnswer => ({
   id: done.id,
   ref: done.ref,
   created: done.created,
@@ -36,10 +36,10 @@ export const toPublicAnswer = (done: Recorded, truncated: string[]): PublicAnswe
   truncated,
 });
 
-const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
-const count = joi.number().integer().min(0);
+const severitySchema = withSchemaName('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
+const countSchema = joi.number().integer().min(0);
 
-const always = {
+const commonFields = {
   id: joi.string(),
   ref: joi.string().description('`<project>-<n>`'),
   created: joi.boolean().description('True for the first occurrence of a group'),
@@ -48,26 +48,26 @@ const always = {
   truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
 };
 
-const single = {
-  ...always,
+const singleFields = {
+  ...commonFields,
   title: joi.string().allow(''),
   ignore_rule_id: joi.string().allow(null),
   dedup_key: joi.string(),
-  severity,
-  urgency: severity.description('The same as severity'),
-  item_status: named(
+  severity: severitySchema,
+  urgency: severitySchema.description('The same as severity'),
+  item_status: withSchemaName(
     'ItemStatus',
     joi.string().valid('open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'),
   ),
-  hit_count: count,
-  hour_count: count.description('Occurrences within the rolling hour'),
+  hit_count: countSchema,
+  hour_count: countSchema.description('Occurrences within the rolling hour'),
   regression: joi.boolean().description('This occurrence reopened the group'),
   overflow: joi
     .boolean()
     .description('For an intake key: it made too many new groups within the hour; this is the project’s overflow item'),
 };
 
-const failed = named(
+const failedSchema = withSchemaName(
   'ErrorNotRecorded',
   joi.object({
     error: joi
@@ -80,21 +80,21 @@ const failed = named(
   }),
 );
 
-const required = Object.keys(always);
-const result = joi.object(single).fork(required, (field) => field.required());
+const requiredFields = Object.keys(commonFields);
+const resultSchema = joi.object(singleFields).fork(requiredFields, (field) => field.required());
 
-const results = joi
+const resultsSchema = joi
   .array()
-  .items(joi.alternatives(named('ErrorResult', result), failed))
+  .items(joi.alternatives(withSchemaName('ErrorResult', resultSchema), failedSchema))
   .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
 
 /**
  * A single report gets its own response, a list gets `results`. They are one type with a condition,
  * because generated clients handle unions poorly and ignore conditions.
  */
-const reported = named(
+const reportedSchema = withSchemaName(
   'ErrorReported',
-  joi.object({ ...single, results }).meta({ json: { if: { required: ['results'] }, else: { required } } }),
+  joi.object({ ...singleFields, results: resultsSchema }).meta({ json: { if: { required: ['results'] }, else: { required: requiredFields } } }),
 );
 
-export const reportOutput = { 200: reported, 201: reported };
+export const reportOutputSchemas = { 200: reportedSchema, 201: reportedSchema };

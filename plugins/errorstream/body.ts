@@ -3,76 +3,76 @@
  * here.
  */
 import joi from 'joi';
-import { named, stated, unlisted } from '../../kernel/contract.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../kernel/contract.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
-import { moment } from './moment.js';
+import { timestampSchema } from './moment.js';
 
 export const MAX_REPORTS = 100;
 /** Fits an integer column and a JSON number. */
-const MAX_LINE = 2_147_483_647;
-const CLIENT_REF = 200;
-const SLUG = 64;
+const MAX_LINE_NUMBER = 2_147_483_647;
+const MAX_CLIENT_REF_LENGTH = 200;
+const MAX_SLUG_LENGTH = 64;
 
-type Text = string | null | undefined;
+type NullableText = string | null | undefined;
 
 export interface ErrorBody {
   project: string;
   error_level: ErrorLevel;
   error_message: string;
-  exception_class?: Text;
-  file?: Text;
-  file_path?: Text;
+  exception_class?: NullableText;
+  file?: NullableText;
+  file_path?: NullableText;
   line?: number | null;
   line_no?: number | null;
-  stack_trace?: Text;
-  environment?: Text;
-  app_version?: Text;
-  build?: Text;
-  release?: Text;
-  commit_sha?: Text;
-  repo_url?: Text;
-  host?: Text;
+  stack_trace?: NullableText;
+  environment?: NullableText;
+  app_version?: NullableText;
+  build?: NullableText;
+  release?: NullableText;
+  commit_sha?: NullableText;
+  repo_url?: NullableText;
+  host?: NullableText;
   user?: { id?: string | number | null } | null;
-  occurred_at?: Text;
-  sent_at?: Text;
-  client_ref?: Text;
+  occurred_at?: NullableText;
+  sent_at?: NullableText;
+  client_ref?: NullableText;
   tags?: string[] | null;
   context?: { [key: string]: Json } | null;
   breadcrumbs?: Json[] | null;
   fingerprint?: string[] | null;
 }
 
-const text = joi.string().allow(null, '');
-const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
-const texts = joi.array().items(joi.string().allow('')).allow(null);
+const textSchema = joi.string().allow(null, '');
+const lineSchema = joi.number().integer().min(0).max(MAX_LINE_NUMBER).allow(null);
+const textListSchema = joi.array().items(joi.string().allow('')).allow(null);
 
-export const errorBody = named(
+export const errorBodySchema = withSchemaName(
   'ErrorReport',
   joi
     .object({
-      project: joi.string().min(1).max(SLUG).required().description('Slug of the project'),
-      error_level: named('ErrorLevel', joi.string().valid('fatal', 'error', 'warning')).required(),
+      project: joi.string().min(1).max(MAX_SLUG_LENGTH).required().description('Slug of the project'),
+      error_level: withSchemaName('ErrorLevel', joi.string().valid('fatal', 'error', 'warning')).required(),
       error_message: joi
         .string()
         .allow('')
         .required()
         .description('Cut at 8,192 characters; empty only beside an exception_class'),
-      exception_class: text.description('Cut at 200 characters'),
-      file: text.description('Where it happened; its last 1,024 characters are kept'),
-      file_path: text.description('Another name for file'),
-      line,
-      line_no: line.description('Another name for line'),
-      stack_trace: text.description('Cut at 65,536 characters'),
-      environment: text.description(
+      exception_class: textSchema.description('Cut at 200 characters'),
+      file: textSchema.description('Where it happened; its last 1,024 characters are kept'),
+      file_path: textSchema.description('Another name for file'),
+      line: lineSchema,
+      line_no: lineSchema.description('Another name for line'),
+      stack_trace: textSchema.description('Cut at 65,536 characters'),
+      environment: textSchema.description(
         'dev, development, local, test, testing, ci, qa and staging are one step less urgent',
       ),
-      app_version: text,
-      build: text.description('Another name for app_version'),
-      release: text.description('Another name for app_version'),
-      commit_sha: text,
-      repo_url: text,
-      host: text,
+      app_version: textSchema,
+      build: textSchema.description('Another name for app_version'),
+      release: textSchema.description('Another name for app_version'),
+      commit_sha: textSchema,
+      repo_url: textSchema,
+      host: textSchema,
       user: joi
         .object({
           id: joi
@@ -82,20 +82,20 @@ export const errorBody = named(
         })
         .allow(null)
         .description('Who had the error; kept only as a keyed hash, which counts different people'),
-      occurred_at: moment.allow(null).description('When it happened; the receive time when absent or later'),
-      sent_at: moment
+      occurred_at: timestampSchema.allow(null).description('When it happened; the receive time when absent or later'),
+      sent_at: timestampSchema
         .allow(null)
         .description('When it was sent, by the same clock: corrects occurred_at where that clock is over a minute off'),
       client_ref: joi
         .string()
         .min(1)
-        .max(CLIENT_REF)
+        .max(MAX_CLIENT_REF_LENGTH)
         .allow(null)
         .description('Unique per project: a repeat counts nothing'),
-      tags: texts.description('Cut at 32'),
+      tags: textListSchema.description('Cut at 32'),
       context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
       breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
-      fingerprint: texts.description('Replaces the grouping; `{{ default }}` inserts it'),
+      fingerprint: textListSchema.description('Replaces the grouping; `{{ default }}` inserts it'),
     })
     .example({
       project: 'shop',
@@ -109,9 +109,9 @@ export const errorBody = named(
     }),
 );
 
-const list = joi
+const reportListSchema = joi
   .array()
-  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBody.describe() })))
+  .items(withJsonSchema({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBodySchema.describe() })))
   .min(1)
   .max(MAX_REPORTS)
   .description('Each as a single report');
@@ -121,9 +121,9 @@ const list = joi
  * has the single report only, because Go and Java clients have no type for both. The condition
  * gives each form its own errors.
  */
-export const intakeBody = joi.alternatives().try(unlisted(list)).conditional(joi.array(), { otherwise: errorBody });
+export const intakeBodySchema = joi.alternatives().try(hideFromOpenApi(reportListSchema)).conditional(joi.array(), { otherwise: errorBodySchema });
 
-const checked = errorBody.prefs({
+const elementSchema = errorBodySchema.prefs({
   abortEarly: false,
   convert: false,
   stripUnknown: { objects: true, arrays: false },
@@ -132,7 +132,7 @@ const checked = errorBody.prefs({
 });
 
 export function parseElement(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
-  const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
+  const { value: body, error } = elementSchema.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
   if (error === undefined) return { body };
   const fields: Record<string, string> = {};
   for (const { path, message } of error.details.slice(0, 50))

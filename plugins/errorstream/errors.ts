@@ -1,4 +1,4 @@
-import { refusals, type Catalogue } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
 
 export const ERRORS = {
   invalid_pattern: [
@@ -6,6 +6,6 @@ export const ERRORS = {
     'The regular expression cannot be computed by the linear-time engine.',
     'The pattern cannot be used',
   ],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
 export const refusal = refusals(ERRORS);

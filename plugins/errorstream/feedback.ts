@@ -4,19 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { getUrgency } from '../../lib/urgency.js';
-import type { Details, Report } from '../../ports/domain/bugs.js';
+import type { ReportDetails, Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender, FeedbackReport } from '../../ports/domain/errors.js';
 import { cutObject } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
-import { LIMITS } from './report.js';
-import { titleOf } from '../../lib/text/error-title.js';
-import { versionName } from '../../lib/versions.js';
+import { REPORT_LIMITS } from './report.js';
+import { toErrorTitle } from '../../lib/text/error-title.js';
+import { getVersionName } from '../../lib/versions.js';
 
 const MAX_TEXT_LENGTH = 16_384;
 /**
  * Feedback is grouped with feedback only, so a public key can never reach a bug that a user filed.
  */
-const GROUPED_AS = 'user feedback';
+const FEEDBACK_GROUP = 'user feedback';
 
 /** Includes the sender and the page, so that a reply is possible. */
 export function formatFeedback({ name, email, url, message }: FeedbackReport): string {
@@ -31,14 +31,14 @@ export function formatFeedback({ name, email, url, message }: FeedbackReport): s
 export function buildFeedbackReport(
   given: FeedbackReport,
   sender: ErrorSender,
-): { report: Report; details: () => Details } {
+): { report: Report; details: () => ReportDetails } {
   const { project, id, event_id, message, name, email, url } = given;
   const description = formatFeedback(given);
-  const environment = short(given.environment);
+  const environment = truncateText(given.environment);
   const report: Report = {
     type: 'bug',
     project,
-    title: titleOf(null, message),
+    title: toErrorTitle(null, message),
     severity: getUrgency('warning', environment),
     source: 'app',
     reported_by: sender.id,
@@ -47,19 +47,19 @@ export function buildFeedbackReport(
     address: sender.address,
     description,
     environment,
-    app_version: short(given.app_version === null ? null : versionName(given.app_version)),
+    app_version: truncateText(given.app_version === null ? null : getVersionName(given.app_version)),
     client_ref: id,
     // Identical feedback is one bug. When its event arrives it joins that item, so the fingerprint
     // includes the event.
-    fingerprint: [GROUPED_AS, event_id ?? '', createHash('sha256').update(description).digest('hex')],
+    fingerprint: [FEEDBACK_GROUP, event_id ?? '', createHash('sha256').update(description).digest('hex')],
   };
   return {
     report,
     details: () => ({
-      context: cutObject({ name, email, url, event_id, message }, LIMITS.context),
+      context: cutObject({ name, email, url, event_id, message }, REPORT_LIMITS.context),
       breadcrumbs: null,
     }),
   };
 }
 
-const short = (text: string | null): string | null => (text === null ? null : cutText(text, LIMITS.short));
+const truncateText = (text: string | null): string | null => (text === null ? null : cutText(text, REPORT_LIMITS.short));

@@ -4,31 +4,31 @@
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import { cutText } from '../../lib/text/cut-text.js';
-import { isoOf } from '../../lib/time.js';
+import { toIsoString } from '../../lib/time.js';
 import {
-  VENDOR_PATH,
+  VENDOR_PATH_PATTERN,
   type FrameRewriter,
   type RewrittenFrames,
   type ScriptFrame,
-  LATE_OCCURRENCES,
-  type LateFrame,
-  type LateOccurrence,
-  type LateOccurrences,
+  UNMAPPED_OCCURRENCES,
+  type UnmappedFrame,
+  type UnmappedOccurrence,
+  type UnmappedOccurrences,
   type RewrittenOccurrence,
 } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Json } from '../../ports/store.js';
 import { cutHead, cutObject, cutStack } from './limits/cut.js';
-import { LIMITS } from './report.js';
-import { FIND_REWRITER, RAW, formatSourceLines } from './minified.js';
+import { REPORT_LIMITS } from './report.js';
+import { FRAME_REWRITER_RESOLVER, MAX_RAW_TRACE_LENGTH, formatSourceLines } from './minified.js';
 import { findFramesOfScripts, replaceFrames, type TextFrame } from './trace-lines.js';
 
 const BATCH_SIZE = 20;
 const MAX_FRAMES_WITH_SOURCE = 6;
 const DEFAULT_DELAY_MS = 30_000;
 
-export const LATE_FRAME_LOG = token<Pick<Logger, 'warn'>>('errorstream.late_frame_log');
+export const UNMAPPED_FRAME_LOG = token<Pick<Logger, 'warn'>>('errorstream.late_frame_log');
 
 type JsonObject = { [key: string]: Json | undefined };
 
@@ -38,17 +38,17 @@ interface RawFrame extends ScriptFrame {
 }
 
 interface StoredFrames {
-  stack: readonly LateFrame[];
+  stack: readonly UnmappedFrame[];
   text: readonly TextFrame[];
   raw: readonly RawFrame[];
 }
 
 @injectable()
-export class LateFrameJob {
+export class UnmappedFrameJob {
   constructor(
-    @inject(LATE_OCCURRENCES) private readonly occurrences: LateOccurrences,
-    @inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined,
-    @inject(LATE_FRAME_LOG) private readonly log: Pick<Logger, 'warn'>,
+    @inject(UNMAPPED_OCCURRENCES) private readonly occurrences: UnmappedOccurrences,
+    @inject(FRAME_REWRITER_RESOLVER) private readonly rewriter: () => FrameRewriter | undefined,
+    @inject(UNMAPPED_FRAME_LOG) private readonly log: Pick<Logger, 'warn'>,
   ) {}
 
   /**
@@ -60,7 +60,7 @@ export class LateFrameJob {
     if (rewriter === undefined) return;
     const nextAttempts = new Map<string, string>();
     for (;;) {
-      const due = await this.occurrences.due(BATCH_SIZE);
+      const due = await this.occurrences.listDue(BATCH_SIZE);
       if (due.length === 0) return;
       for (const occurrence of due) {
         if (signal.aborted) return;
@@ -68,14 +68,14 @@ export class LateFrameJob {
         if (next !== undefined) await this.occurrences.defer(occurrence, next);
         else if (!(await this.#tryRewrite(rewriter, occurrence))) {
           const attempt = await this.occurrences.postpone(occurrence);
-          nextAttempts.set(occurrence.project, attempt ?? isoOf(now + DEFAULT_DELAY_MS));
+          nextAttempts.set(occurrence.project, attempt ?? toIsoString(now + DEFAULT_DELAY_MS));
         }
       }
     }
   }
 
   /** Damaged occurrences must not block the others. */
-  async #tryRewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
+  async #tryRewrite(rewriter: FrameRewriter, occurrence: UnmappedOccurrence): Promise<boolean> {
     try {
       return await this.#rewrite(rewriter, occurrence);
     } catch (err) {
@@ -86,13 +86,13 @@ export class LateFrameJob {
     }
   }
 
-  async #rewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
+  async #rewrite(rewriter: FrameRewriter, occurrence: UnmappedOccurrence): Promise<boolean> {
     const { late, project, stack_trace: trace, context } = occurrence;
     const names = new Map(late.scripts.map(({ shown, file }) => [shown, file]));
     const frames: StoredFrames = {
       stack: late.stack,
       text: findFramesOfScripts(trace ?? '', names),
-      raw: rawFramesIn(context),
+      raw: findRawFrames(context),
     };
     const debugIds = new Map(
       late.scripts.flatMap(({ file, debug_id }) => (debug_id === null ? [] : [[file, debug_id]])),
@@ -106,30 +106,30 @@ export class LateFrameJob {
       found = answer;
       if (answer.frames.some((position) => position !== null)) break;
     }
-    await this.occurrences.rewrite(occurrence, rewrittenBy(found, frames, occurrence));
+    await this.occurrences.rewrite(occurrence, buildRewrittenOccurrence(found, frames, occurrence));
     return true;
   }
 }
 
-function rewrittenBy(
+function buildRewrittenOccurrence(
   found: RewrittenFrames | null,
   { stack, text, raw }: StoredFrames,
-  { stack_trace, context }: LateOccurrence,
+  { stack_trace, context }: UnmappedOccurrence,
 ): RewrittenOccurrence {
   const positions = found?.frames ?? [];
   const inText = positions.slice(stack.length, stack.length + text.length);
   const inContext = positions.slice(stack.length + text.length);
-  const own = ownPosition(stack, positions);
-  const frames = framesOf(context);
-  const rest: JsonObject = { ...objectOf(context) };
+  const own = findOwnPosition(stack, positions);
+  const frames = getFrames(context);
+  const rest: JsonObject = { ...toObject(context) };
   delete rest['missing_source_maps'];
   if (found !== null && found.missing.length > 0)
     rest['missing_source_maps'] = found.missing.map((map) => ({ ...map }));
   if (frames !== null) {
     let withSource = MAX_FRAMES_WITH_SOURCE;
     rest['frames'] = frames.map((frame) => {
-      const rewritten = rewrittenFrame(frame, raw, inContext);
-      const fields = objectOf(rewritten);
+      const rewritten = rewriteFrame(frame, raw, inContext);
+      const fields = toObject(rewritten);
       if (rewritten === frame || fields === null) return frame;
       if (fields['in_app'] === true && withSource-- > 0) return rewritten;
       const { source: _, ...others } = fields;
@@ -137,35 +137,35 @@ function rewrittenBy(
     });
   }
   if (frames === null && inText.some((position) => position !== null))
-    rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, RAW);
+    rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, MAX_RAW_TRACE_LENGTH);
   if (own !== null) Object.assign(rest, formatSourceLines(own));
   return {
-    stack_trace: stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), LIMITS.stack_trace),
-    context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, LIMITS.context),
+    stack_trace: stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), REPORT_LIMITS.stack_trace),
+    context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, REPORT_LIMITS.context),
     place:
       own === null
         ? undefined
         : {
-            file_path: cutHead(own.file, LIMITS.path),
+            file_path: cutHead(own.file, REPORT_LIMITS.path),
             line_no: own.line,
-            function_name: own.function === null ? null : cutText(own.function, LIMITS.short),
+            function_name: own.function === null ? null : cutText(own.function, REPORT_LIMITS.short),
           },
   };
 }
 
-function ownPosition(
-  stack: readonly LateFrame[],
+function findOwnPosition(
+  stack: readonly UnmappedFrame[],
   positions: readonly (SourcePosition | null)[],
 ): SourcePosition | null {
-  const isOwn = ({ in_app }: LateFrame, i: number): boolean => {
+  const isOwn = ({ in_app }: UnmappedFrame, i: number): boolean => {
     const position = positions[i] ?? null;
-    return position === null ? in_app === true : in_app !== false && !VENDOR_PATH.test(position.file);
+    return position === null ? in_app === true : in_app !== false && !VENDOR_PATH_PATTERN.test(position.file);
   };
   const at = stack.findIndex(isOwn);
   return positions[at < 0 ? 0 : at] ?? null;
 }
 
-function rewrittenFrame(frame: Json, raw: readonly RawFrame[], positions: readonly (SourcePosition | null)[]): Json {
+function rewriteFrame(frame: Json, raw: readonly RawFrame[], positions: readonly (SourcePosition | null)[]): Json {
   const at = raw.findIndex(({ kept }) => kept === frame);
   const position = positions[at] ?? null;
   const kept = raw[at]?.kept;
@@ -177,16 +177,16 @@ function rewrittenFrame(frame: Json, raw: readonly RawFrame[], positions: readon
     abs_path: position.file,
     lineno: position.line,
     ...(position.function !== null && { function: position.function }),
-    in_app: kept['in_app'] !== false && !VENDOR_PATH.test(position.file),
+    in_app: kept['in_app'] !== false && !VENDOR_PATH_PATTERN.test(position.file),
     ...formatSourceLines(position),
     ...(locals !== undefined && { locals }),
   };
 }
 
-function rawFramesIn(context: Json): RawFrame[] {
-  return (framesOf(context) ?? []).flatMap((frame) => {
-    const kept = objectOf(frame);
-    const raw = objectOf(kept?.['raw'] ?? null);
+function findRawFrames(context: Json): RawFrame[] {
+  return (getFrames(context) ?? []).flatMap((frame) => {
+    const kept = toObject(frame);
+    const raw = toObject(kept?.['raw'] ?? null);
     if (kept === null || raw === null) return [];
     const { filename: file, lineno: line, colno: column } = raw;
     const isScript = typeof file === 'string' && typeof line === 'number' && typeof column === 'number';
@@ -195,10 +195,10 @@ function rawFramesIn(context: Json): RawFrame[] {
   });
 }
 
-function framesOf(context: Json): Json[] | null {
-  const frames = objectOf(context)?.['frames'];
+function getFrames(context: Json): Json[] | null {
+  const frames = toObject(context)?.['frames'];
   return Array.isArray(frames) ? frames : null;
 }
 
-const objectOf = (value: Json): JsonObject | null =>
+const toObject = (value: Json): JsonObject | null =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;

@@ -5,61 +5,61 @@
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
-import type { FrameRewriter, LateFrames, RewrittenFrames } from '../../ports/domain/frames.js';
+import type { FrameRewriter, UnmappedFrames, RewrittenFrames } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { findScriptFrames, replaceFrames, type TextFrame } from './trace-lines.js';
 
 /** Frame rewriter; undefined if no plugin provides one. */
-export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
+export const FRAME_REWRITER_RESOLVER = token<() => FrameRewriter | undefined>('errorstream.frames');
 
 type TracedBody = ErrorBody & Pick<ErrorReport, 'function' | 'late'>;
 
-export const RAW = 8_192;
+export const MAX_RAW_TRACE_LENGTH = 8_192;
 
 @injectable()
-export class MinifiedTraces {
-  constructor(@inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined) {}
+export class MinifiedTraceRewriter {
+  constructor(@inject(FRAME_REWRITER_RESOLVER) private readonly rewriter: () => FrameRewriter | undefined) {}
 
   /** Returns null synchronously when the report stays unchanged. Never rejects. */
-  readable<Body extends TracedBody>(body: Body): Promise<Body> | null {
+  rewrite<Body extends TracedBody>(body: Body): Promise<Body> | null {
     const trace = body.stack_trace ?? '';
     const rewriter = trace === '' ? undefined : this.rewriter();
-    if (rewriter === undefined || rewriter.hasNone(body.project)) return null;
+    if (rewriter === undefined || rewriter.hasNoMaps(body.project)) return null;
     const frames = findScriptFrames(trace);
-    return frames.length === 0 ? null : this.#rewritten(rewriter, body, trace, frames);
+    return frames.length === 0 ? null : this.#rewriteTrace(rewriter, body, trace, frames);
   }
 
-  async #rewritten<Body extends TracedBody>(
+  async #rewriteTrace<Body extends TracedBody>(
     rewriter: FrameRewriter,
     body: Body,
     trace: string,
     frames: readonly TextFrame[],
   ): Promise<Body> {
-    const releases = releasesOf(body);
+    const releases = listReleaseNames(body);
     let late: RewrittenFrames | null = null;
     for (const release of releases) {
       const { project } = body;
       const found = await rewriter.rewrite({ project, release, dist: null, debugIds: new Map(), frames });
       if (found === null) continue;
       const isRewritten = found.frames.some((position) => position !== null);
-      const made = isRewritten ? { ...body, ...fieldsOf(body, trace, frames, found.frames) } : body;
+      const made = isRewritten ? { ...body, ...buildRewrittenFields(body, trace, frames, found.frames) } : body;
       if (found.late.length > 0) late ??= found;
-      if (isRewritten) return found.late.length === 0 ? made : { ...made, ...lateOf(made, releases, frames, found) };
+      if (isRewritten) return found.late.length === 0 ? made : { ...made, ...buildLateFields(made, releases, frames, found) };
     }
-    return late === null ? body : { ...body, ...lateOf(body, releases, frames, late) };
+    return late === null ? body : { ...body, ...buildLateFields(body, releases, frames, late) };
   }
 }
 
 /** Builds upload maps under their version, or as `shop@1.4.2`. */
-function releasesOf({ project, app_version, build, release }: TracedBody): string[] {
+function listReleaseNames({ project, app_version, build, release }: TracedBody): string[] {
   const version = [app_version, build, release].find((text) => typeof text === 'string' && text.trim() !== '');
   if (!version) return [];
   return version.includes('@') ? [version] : [version, `${project}@${version}`];
 }
 
-function fieldsOf(
+function buildRewrittenFields(
   body: TracedBody,
   trace: string,
   frames: readonly TextFrame[],
@@ -74,7 +74,7 @@ function fieldsOf(
     stack_trace: replaceFrames(trace, frames, positions),
     context: {
       ...context,
-      raw_stack_trace: trace.slice(0, RAW),
+      raw_stack_trace: trace.slice(0, MAX_RAW_TRACE_LENGTH),
       ...(shown !== null && context?.['source'] === undefined && formatSourceLines(shown)),
     },
     ...(shown !== null && { file: shown.file, file_path: null, line: shown.line, line_no: null }),
@@ -83,7 +83,7 @@ function fieldsOf(
 }
 
 /** Returns the state for a later attempt, and why the frames are not rewritten yet. */
-function lateOf(
+function buildLateFields(
   { file, file_path, context }: TracedBody,
   releases: readonly string[],
   frames: readonly TextFrame[],
@@ -91,7 +91,7 @@ function lateOf(
 ): Pick<TracedBody, 'late' | 'context'> {
   const given = file ?? file_path ?? '';
   const first = given === '' ? frames[0] : frames.find((frame) => frame.file === given);
-  const stack: LateFrames['stack'] =
+  const stack: UnmappedFrames['stack'] =
     first === undefined ? [] : [{ file: first.file, line: first.line, column: first.column, in_app: null }];
   const scripts = late.map((name) => ({ file: name, shown: name, debug_id: null }));
   return {

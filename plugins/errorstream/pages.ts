@@ -2,11 +2,11 @@ import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { toHeadline } from '../../lib/text/error-title.js';
-import { grouped } from '../../lib/text/grouped.js';
+import { formatInteger } from '../../lib/text/grouped.js';
 import { buildFirstErrorCommand } from './first-error.js';
 import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import { warned } from '../../ports/store/left-out.js';
+import { pickWarnings } from '../../ports/store/left-out.js';
 
 export interface ErrorPageDeps {
   groups: ErrorGroups;
@@ -16,54 +16,54 @@ export interface ErrorPageDeps {
   baseUrl: () => string;
 }
 
-const LEVELS = ['fatal', 'error', 'warning'] as const;
-const STATUSES = ['open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'] as const;
-const SORTS = [
+const ERROR_LEVELS = ['fatal', 'error', 'warning'] as const;
+const GROUP_STATUSES = ['open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'] as const;
+const SORT_OPTIONS = [
   { value: 'last_seen_at', label: 'Last seen' },
   { value: 'created_at', label: 'Newest' },
   { value: 'hit_count', label: 'Most hits' },
   { value: 'people', label: 'Most people' },
   { value: 'severity', label: 'Severity' },
 ] as const;
-const HOURS = 24;
+const TREND_HOURS = 24;
 
-const nothing = joi.any().valid('').strip();
-const list = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, nothing).max(50);
-const word = (...values: readonly string[]): joi.StringSchema =>
+const emptySchema = joi.any().valid('').strip();
+const buildListSchema = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, emptySchema).max(50);
+const buildChoiceSchema = (...values: readonly string[]): joi.StringSchema =>
   joi
     .string()
     .valid(...values)
     .empty('');
-const text = (max: number): joi.StringSchema => joi.string().max(max).empty('');
+const buildTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
 
-const query = joi.object({
-  q: text(500),
-  project: list(joi.string().max(64)),
-  environment: list(joi.string().max(200)),
-  error_level: list(joi.string().valid(...LEVELS)),
-  status: list(joi.string().valid(...STATUSES)),
-  regression: word('true'),
-  muted: word('true', 'any'),
-  sort: word(...SORTS.map(({ value }) => value)),
-  cursor: text(20_000),
+const querySchema = joi.object({
+  q: buildTextSchema(500),
+  project: buildListSchema(joi.string().max(64)),
+  environment: buildListSchema(joi.string().max(200)),
+  error_level: buildListSchema(joi.string().valid(...ERROR_LEVELS)),
+  status: buildListSchema(joi.string().valid(...GROUP_STATUSES)),
+  regression: buildChoiceSchema('true'),
+  muted: buildChoiceSchema('true', 'any'),
+  sort: buildChoiceSchema(...SORT_OPTIONS.map(({ value }) => value)),
+  cursor: buildTextSchema(20_000),
 });
 
-const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const liveQuery = query.keys({ since: joi.string().pattern(MARK).required() });
+const MARK_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const liveQuerySchema = querySchema.keys({ since: joi.string().pattern(MARK_PATTERN).required() });
 
-interface Query {
+interface ErrorListQuery {
   q?: string;
   project?: string[];
   environment?: string[];
-  error_level?: (typeof LEVELS)[number][];
-  status?: (typeof STATUSES)[number][];
+  error_level?: (typeof ERROR_LEVELS)[number][];
+  status?: (typeof GROUP_STATUSES)[number][];
   regression?: 'true';
   muted?: 'true' | 'any';
   sort?: ErrorGroupQuery['sort'];
   cursor?: string;
 }
 
-function groupQuery({
+function toGroupQuery({
   q,
   project,
   environment,
@@ -73,7 +73,7 @@ function groupQuery({
   muted,
   sort,
   cursor,
-}: Query): ErrorGroupQuery {
+}: ErrorListQuery): ErrorGroupQuery {
   return {
     q,
     project,
@@ -87,7 +87,7 @@ function groupQuery({
   };
 }
 
-function searchOf({ cursor: _page, ...given }: Query): string {
+function toSearchParams({ cursor: _page, ...given }: ErrorListQuery): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {
     for (const one of [value].flat()) if (one !== undefined) search.append(name, one);
@@ -96,7 +96,7 @@ function searchOf({ cursor: _page, ...given }: Query): string {
 }
 
 /** A tab keeps the other filters, but not the cursor, which belongs to one list. */
-function tabs(given: Query): object[] {
+function buildTabs(given: ErrorListQuery): object[] {
   const views = [
     { label: 'Active', muted: undefined },
     { label: 'Muted', muted: 'true' },
@@ -104,55 +104,55 @@ function tabs(given: Query): object[] {
   ] as const;
   return views.map(({ label, muted }) => {
     const { muted: _now, ...rest } = given;
-    const search = searchOf(muted === undefined ? rest : { ...rest, muted });
+    const search = toSearchParams(muted === undefined ? rest : { ...rest, muted });
     return { label, href: search === '' ? '/errors' : `/errors?${search}`, active: given.muted === muted };
   });
 }
 
-function found(shown: number, total: number | null): string {
+function formatGroupCount(shown: number, total: number | null): string {
   if (total === null) return `${shown} groups shown, more follow`;
-  const groups = total === 1 ? '1 group' : `${grouped(total)} groups`;
+  const groups = total === 1 ? '1 group' : `${formatInteger(total)} groups`;
   return shown < total ? `${shown} of ${groups}` : groups;
 }
 
-interface Row extends ErrorGroup, ReturnType<typeof toHeadline> {
+interface GroupRow extends ErrorGroup, ReturnType<typeof toHeadline> {
   /** URL of the mute form; null if it cannot be muted or already is. */
   mute: string | null;
 }
 
 /** Assigned to the page's own group, because spreading so many fields is expensive. */
-const rowOf = (group: ErrorGroup): Row =>
+const toRow = (group: ErrorGroup): GroupRow =>
   Object.assign(group, toHeadline(group.title, group.exception_class), { mute: getIgnoreLink(group) });
 
-async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
-  const given = request.query as Query;
+async function buildListView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
+  const given = request.query as ErrorListQuery;
   const from = clock.iso();
-  const asked = groupQuery(given);
+  const asked = toGroupQuery(given);
   const [changes, page, beside, known] = await Promise.all([
-    groups.changes(asked, null),
+    groups.listChanges(asked, null),
     groups.list(asked),
-    groups.filterCounts(asked),
+    groups.getFilterCounts(asked),
     projects.list(),
   ]);
   const { sort, cursor, muted, ...filters } = given;
   const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(asked);
   return new View('errors', {
-    items: page.items.map(rowOf),
+    items: page.items.map(toRow),
     mute: MUTE_FORM,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
     beside,
     next_cursor: page.next,
-    found: found(page.items.length, total && Math.max(total, page.items.length)),
-    tabs: tabs(given),
+    found: formatGroupCount(page.items.length, total && Math.max(total, page.items.length)),
+    tabs: buildTabs(given),
     filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
     more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,
-    live: { mark: changes.mark, query: searchOf(given), from, first: cursor === undefined },
-    levels: LEVELS,
-    statuses: STATUSES,
-    sorts: SORTS,
+    live: { mark: changes.mark, query: toSearchParams(given), from, first: cursor === undefined },
+    levels: ERROR_LEVELS,
+    statuses: GROUP_STATUSES,
+    sorts: SORT_OPTIONS,
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
     command: buildFirstErrorCommand(baseUrl()),
-    ...warned(page),
+    ...pickWarnings(page),
   });
 }
 
@@ -170,17 +170,17 @@ export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
       },
       access: { session: 'member' },
       projectQuery: 'project',
-      input: { query },
-      handle: (request) => listView(deps, request),
+      input: { query: querySchema },
+      handle: (request) => buildListView(deps, request),
     },
     {
       path: '/errors/live',
       title: 'Errors',
       access: { session: 'member' },
-      input: { query: liveQuery },
+      input: { query: liveQuerySchema },
       handle: async (request) => {
         const { since, ...given } = request.query;
-        const { items, mark } = await deps.groups.changes(groupQuery(given), String(since));
+        const { items, mark } = await deps.groups.listChanges(toGroupQuery(given), String(since));
         return new Reply(200, {
           mark,
           rows: items.map(
@@ -201,7 +201,7 @@ export function buildErrorPanels({ groups }: ErrorPageDeps): PanelSpec[] {
       kind: 'trend',
       order: 10,
       load: async () => {
-        const sums = await groups.perHour(HOURS);
+        const sums = await groups.getHourlyCounts(TREND_HOURS);
         if (sums === null) return null;
         const total = sums.counts.reduce((a, b) => a + b, 0);
         return new View('panel-hours', { ...sums, total, last: sums.counts.at(-1) });

@@ -4,16 +4,16 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
-import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { FRAME_REWRITER, LATE_OCCURRENCES } from '../../ports/domain/frames.js';
+import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, GROUP_MUTER, REPORT_FILTERS } from '../../ports/domain/bugs.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
+import { FRAME_REWRITER, UNMAPPED_OCCURRENCES } from '../../ports/domain/frames.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { buildFirstErrorCommand } from './first-error.js';
-import { LATE_FRAME_LOG, LateFrameJob } from './late-frames.js';
-import { FIND_REWRITER } from './minified.js';
+import { UNMAPPED_FRAME_LOG, UnmappedFrameJob } from './late-frames.js';
+import { FRAME_REWRITER_RESOLVER } from './minified.js';
 import { ErrorReportIntake } from './intake.js';
 import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from './pages.js';
 import { buildErrorRoutes } from './routes.js';
@@ -21,16 +21,16 @@ import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
 import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import { buildIgnoreRulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
-import { ruleSearch } from './rules/search.js';
+import { buildRuleSearch } from './rules/search.js';
 import { buildIgnoreRuleRoutes } from './rules/routes.js';
-import { buildRules, createRuleDeps, buildRuleJobs } from './rules/services.js';
+import { buildRuleServices, createRuleDeps, buildRuleJobs } from './rules/services.js';
 
 export default definePlugin({
   id: 'errorstream',
   version: '1.0.0',
   api: 1,
   title: 'Error stream',
-  needs: [BUGS.name, LATE_OCCURRENCES.name, ERROR_GROUPS.name, ITEMS.name, MUTING.name, PROJECTS.name],
+  needs: [BUGS.name, UNMAPPED_OCCURRENCES.name, ERROR_GROUPS.name, ITEMS.name, GROUP_MUTER.name, PROJECTS.name],
   uses: [AUDIT.name, FRAME_REWRITER.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
@@ -38,9 +38,9 @@ export default definePlugin({
     REPORT_FILTERS.point,
     SEARCH_PROVIDERS.point,
     ITEM_ACTIONS.point,
-    FIRST_STEPS.point,
+    ONBOARDING_STEPS.point,
     AUDIT_TARGETS.point,
-    PROJECT_BELONGINGS.point,
+    PROJECT_CLEANUPS.point,
   ],
   errors: ERRORS,
   collections: COLLECTIONS,
@@ -53,10 +53,10 @@ export default definePlugin({
       clock: ctx.clock,
       baseUrl: () => ctx.app.base_url,
     };
-    ctx.bind(FIND_REWRITER, () => ctx.find(FRAME_REWRITER));
-    ctx.bind(LATE_FRAME_LOG, ctx.log);
-    const { intake, lateFrames } = ctx.services({ intake: ErrorReportIntake, lateFrames: LateFrameJob });
-    const rules = buildRules(ctx, createRuleDeps(ctx));
+    ctx.bind(FRAME_REWRITER_RESOLVER, () => ctx.find(FRAME_REWRITER));
+    ctx.bind(UNMAPPED_FRAME_LOG, ctx.log);
+    const { intake, lateFrames } = ctx.services({ intake: ErrorReportIntake, lateFrames: UnmappedFrameJob });
+    const rules = buildRuleServices(ctx, createRuleDeps(ctx));
     return {
       routes: [...buildErrorRoutes(intake), ...buildIgnoreRuleRoutes(rules.registry)],
       pages: [...buildErrorPages(page), ...buildIgnoreRulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
@@ -73,13 +73,13 @@ export default definePlugin({
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [
         extend(REPORT_FILTERS, rules.book),
-        extend(PROJECT_BELONGINGS, {
+        extend(PROJECT_CLEANUPS, {
           // The project has no items, so its rules mute none.
           clear: async (project) => {
-            if ((await ctx.collection<IgnoreRule>('rules').remove({ project })) > 0) await rules.book.changed();
+            if ((await ctx.collection<IgnoreRule>('rules').remove({ project })) > 0) await rules.book.notifyChanged();
           },
         }),
-        extend(SEARCH_PROVIDERS, ruleSearch(rules.registry)),
+        extend(SEARCH_PROVIDERS, buildRuleSearch(rules.registry)),
         extend(AUDIT_TARGETS, {
           noun: 'ignore_rule',
           describe: async (id) => {
@@ -94,13 +94,13 @@ export default definePlugin({
           href: getIgnoreLink,
           mute: MUTE_FORM,
         }),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'first-error',
           order: 20,
           title: 'Report the first error',
           text: 'Equal errors become one item with a counter. Any language that speaks HTTP works, and every Sentry SDK.',
           page: { label: 'Error stream', href: '/errors' },
-          done: async () => (await page.groups.list({ limit: 1 })).items.length > 0,
+          isDone: async () => (await page.groups.list({ limit: 1 })).items.length > 0,
           command: (given) => buildFirstErrorCommand(given.baseUrl, given),
           token: { name: 'first error', scopes: ['bugtracker:report'] },
         }),

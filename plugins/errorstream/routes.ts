@@ -1,8 +1,8 @@
 import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
-import { reportOutput } from './answer.js';
-import { intakeBody, type ErrorBody } from './body.js';
+import { reportOutputSchemas } from './answer.js';
+import { intakeBodySchema, type ErrorBody } from './body.js';
 import type { ErrorReportIntake } from './intake.js';
 
 export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
@@ -17,27 +17,27 @@ export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
       'limit is cut and named in `truncated`; secrets are scrubbed before anything is written. Bodies may be compressed ' +
       '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
     access: { scope: 'bugtracker:report', intake: true },
-    input: { body: intakeBody, report: true },
-    output: reportOutput,
+    input: { body: intakeBodySchema, report: true },
+    output: reportOutputSchemas,
     errors: ['unknown_project'],
     cors: true,
     limits: { rate: 'intake', space: true, inflate: true, cost: countReports },
-    onRefused: () => intake.refused('app'),
-    handle: (request) => handle(intake, request),
+    onRefused: () => intake.countRejection('app'),
+    handle: (request) => handleReports(intake, request),
   },
 ];
 
 /** Counts every list element (contract 00, limits). */
 export const countReports = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
-async function handle(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {
-  const caller = { principal: tokenOf(principal), address };
-  if (Array.isArray(body)) return new Reply(200, { results: await intake.many(body, caller) });
-  const answer = await intake.one(body as ErrorBody, caller);
+async function handleReports(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {
+  const caller = { principal: getTokenPrincipal(principal), address };
+  if (Array.isArray(body)) return new Reply(200, { results: await intake.recordMany(body, caller) });
+  const answer = await intake.recordOne(body as ErrorBody, caller);
   return new Reply(answer.created ? 201 : 200, answer);
 }
 
-function tokenOf(principal: Principal): TokenPrincipal {
+function getTokenPrincipal(principal: Principal): TokenPrincipal {
   if (principal.kind === 'token') return principal;
   throw new ServiceError('unauthorized', 'This needs a token.');
 }

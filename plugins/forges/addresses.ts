@@ -1,6 +1,6 @@
 import { FORGES, type Forge } from './verification.js';
 
-const NAMES: Readonly<Record<Forge, string>> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea and Forgejo' };
+const FORGE_NAMES: Readonly<Record<Forge, string>> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea and Forgejo' };
 
 export interface ForgeAddress {
   forge: Forge;
@@ -12,6 +12,6 @@ export interface ForgeAddress {
 export const listForgeAddresses = (baseUrl: string, project: string): ForgeAddress[] =>
   FORGES.map((forge) => ({
     forge,
-    name: NAMES[forge],
+    name: FORGE_NAMES[forge],
     url: `${baseUrl.replace(/\/+$/, '')}/api/bugtracker/v1/forges/${forge}/${project}`,
   }));

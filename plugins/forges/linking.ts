@@ -7,7 +7,7 @@ import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
 import type { ForgeChange, ForgeOutcome, LinkOutcome } from '../../ports/domain/forge-changes.js';
 import { findMentions } from './mentions.js';
-import type { Change } from './payloads/change.js';
+import type { DeliveredChange } from './payloads/change.js';
 import { PullRequestStore } from './pull-requests.js';
 
 const MAX_REFS = 50;
@@ -23,9 +23,9 @@ export interface LinkResult {
   left_out: number;
 }
 
-interface Mention {
+interface ItemMention {
   ref: string;
-  change: Change;
+  change: DeliveredChange;
   fixes: boolean;
 }
 
@@ -36,7 +36,7 @@ export class ChangeLinker {
     @inject(PullRequestStore) private readonly pulls: PullRequestStore,
   ) {}
 
-  async apply(project: string, changes: readonly Change[]): Promise<LinkResult> {
+  async apply(project: string, changes: readonly DeliveredChange[]): Promise<LinkResult> {
     const named = changes.flatMap((change) => listMentions(project, change));
     // Fixes take precedence within the limit.
     const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MAX_REFS);
@@ -53,7 +53,7 @@ export class ChangeLinker {
     return done;
   }
 
-  async #linkItem({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
+  async #linkItem({ ref, change, fixes }: ItemMention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
     const told: ForgeChange = {
@@ -76,7 +76,7 @@ export class ChangeLinker {
 }
 
 /** A change only fixes items once it is on the default branch. */
-const listMentions = (project: string, change: Change): Mention[] =>
+const listMentions = (project: string, change: DeliveredChange): ItemMention[] =>
   [...findMentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));
 
 function addTo(list: string[], ref: string): void {

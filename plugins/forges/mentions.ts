@@ -6,8 +6,8 @@
 export const MAX_TEXT_CHARACTERS = 65_536;
 const MAX_REF_DIGITS = 9;
 
-const KEYWORDS: ReadonlySet<string> = new Set(['fixes', 'closes', 'resolves']);
-const SCHEMES: ReadonlySet<string> = new Set(['http', 'https']);
+const FIX_KEYWORDS: ReadonlySet<string> = new Set(['fixes', 'closes', 'resolves']);
+const URL_SCHEMES: ReadonlySet<string> = new Set(['http', 'https']);
 /**
  * Characters allowed between a keyword and its ref, plus one line break: `Fixes: shop-17`, `fixes
  * (shop-17)`.
@@ -24,7 +24,7 @@ export function findMentions(text: string, project: string): Map<string, boolean
 }
 
 /** Characters of slugs and refs; all others, including letters of other scripts, separate words. */
-function isWord(code: number): boolean {
+function isWordCharacter(code: number): boolean {
   const letter = code >= 0x61 && code <= 0x7a;
   return letter || (code >= 0x30 && code <= 0x39) || isJoint(code) || code === 0x5f;
 }
@@ -47,13 +47,13 @@ class MentionScanner {
   scan(): Map<string, boolean> {
     const { text } = this;
     for (let at = 0; at < text.length;) {
-      if (!isWord(text.charCodeAt(at))) {
+      if (!isWordCharacter(text.charCodeAt(at))) {
         this.#readSeparator(text.charAt(at));
         at += 1;
         continue;
       }
       const begin = at;
-      while (at < text.length && isWord(text.charCodeAt(at))) at += 1;
+      while (at < text.length && isWordCharacter(text.charCodeAt(at))) at += 1;
       this.#readWord(begin, at);
     }
     if (text.trimStart().startsWith('revert')) for (const ref of this.#refs.keys()) this.#refs.set(ref, false);
@@ -81,13 +81,13 @@ class MentionScanner {
   }
 
   #readTextWord(word: string, end: number): void {
-    if (SCHEMES.has(word) && this.text.startsWith('://', end)) {
+    if (URL_SCHEMES.has(word) && this.text.startsWith('://', end)) {
       this.#address = { fixes: this.#fixes, last: word };
       this.#fixes = false;
       return;
     }
     if (this.#isRef(word)) this.#add(word, this.#fixes);
-    this.#fixes = KEYWORDS.has(word);
+    this.#fixes = FIX_KEYWORDS.has(word);
   }
 
   /**

@@ -1,12 +1,12 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../kernel/contract.js';
-import type { ProjectSections } from '../../ports/domain/projects.js';
+import type { ProjectSectionProvider } from '../../ports/domain/projects.js';
 import { listForgeAddresses } from './addresses.js';
-import type { ForgeSecrets } from './secrets.js';
+import type { ForgeSecretService } from './secrets.js';
 
 const getSecretPath = (slug: string): string => `/projects/${slug}/forge-secret`;
 
-export const pages = (secrets: ForgeSecrets, baseUrl: () => string): PageSpec[] => [
+export const buildForgePages = (secrets: ForgeSecretService, baseUrl: () => string): PageSpec[] => [
   {
     method: 'POST',
     path: '/projects/{slug}/forge-secret',
@@ -17,13 +17,13 @@ export const pages = (secrets: ForgeSecrets, baseUrl: () => string): PageSpec[] 
       const secret = await secrets.createSecret(principal, slug);
       const back = { label: slug, href: `/projects/${slug}` };
       const addresses = listForgeAddresses(baseUrl(), slug);
-      return new View('forge-secret', { title: 'Forge secret', slug, secret, addresses }).shownOnce(back);
+      return new View('forge-secret', { title: 'Forge secret', slug, secret, addresses }).asOneTimeView(back);
     },
   },
 ];
 
-export const buildProjectSection = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSections => ({
-  of: async (project) => {
+export const buildProjectSection = (secrets: ForgeSecretService, baseUrl: () => string): ProjectSectionProvider => ({
+  loadSections: async (project) => {
     const made = await secrets.getInfo(project);
     return {
       heading: 'Webhooks of the forge',

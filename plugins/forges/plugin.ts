@@ -6,12 +6,12 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ITEMS } from '../../ports/domain/bugs.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
-import { PROJECT_BELONGINGS, PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
 import { ChangeLinker } from './linking.js';
-import { pages, buildProjectSection } from './pages.js';
+import { buildForgePages, buildProjectSection } from './pages.js';
 import { PullRequestStore } from './pull-requests.js';
-import { routes } from './routes.js';
-import { ForgeSecrets } from './secrets.js';
+import { buildForgeRoutes } from './routes.js';
+import { ForgeSecretService } from './secrets.js';
 
 export default definePlugin({
   id: 'forges',
@@ -19,23 +19,23 @@ export default definePlugin({
   api: 1,
   title: 'Webhooks of forges',
   needs: [ITEMS.name, PROJECTS.name, AUDIT.name],
-  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point, PROJECT_BELONGINGS.point],
+  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point, PROJECT_CLEANUPS.point],
   collections: [
     { name: 'secrets', indexes: [] },
     { name: 'pull_requests', indexes: [{ fields: ['heard_at'] }] },
   ],
   from: import.meta.url,
   setup(ctx) {
-    const services = ctx.services({ secrets: ForgeSecrets, linking: ChangeLinker, pulls: PullRequestStore });
+    const services = ctx.services({ secrets: ForgeSecretService, linking: ChangeLinker, pulls: PullRequestStore });
     const baseUrl = (): string => ctx.app.base_url;
     return {
-      routes: routes({ ...services, clock: ctx.clock, baseUrl }),
-      pages: pages(services.secrets, baseUrl),
+      routes: buildForgeRoutes({ ...services, clock: ctx.clock, baseUrl }),
+      pages: buildForgePages(services.secrets, baseUrl),
       extensions: [
         extend(PULL_REQUESTS, services.pulls),
         extend(PROJECT_SECTIONS, buildProjectSection(services.secrets, baseUrl)),
-        extend(PROJECT_BELONGINGS, services.pulls),
-        extend(PROJECT_BELONGINGS, services.secrets),
+        extend(PROJECT_CLEANUPS, services.pulls),
+        extend(PROJECT_CLEANUPS, services.secrets),
       ],
       jobs: [
         {

@@ -4,11 +4,11 @@
  */
 import { hash } from 'node:crypto';
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
-import { isoOf } from '../../lib/time.js';
+import { toIsoString } from '../../lib/time.js';
 import type { PullRequest, PullRequests, ReceivedPullRequest } from '../../ports/domain/forge-changes.js';
 import type { Clock } from '../../ports/clock.js';
 import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
-import type { Change } from './payloads/change.js';
+import type { DeliveredChange } from './payloads/change.js';
 import { getPullRequestPage } from '../../lib/http/pull-request-page.js';
 
 /** The document id is a hash of project and URL. */
@@ -38,7 +38,7 @@ export class PullRequestStore implements PullRequests {
   }
 
   /** Ignores deliveries older than the stored state; merged requests stay merged. */
-  async record(project: string, change: Change): Promise<void> {
+  async record(project: string, change: DeliveredChange): Promise<void> {
     const { url, state, title, author, commit } = change;
     if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
     const heard_at = this.clock.iso();
@@ -59,6 +59,6 @@ export class PullRequestStore implements PullRequests {
   }
 
   async removeOld(): Promise<void> {
-    await this.rows.remove({ heard_at: { lt: isoOf(this.clock.now() - RETENTION_MS) } });
+    await this.rows.remove({ heard_at: { lt: toIsoString(this.clock.now() - RETENTION_MS) } });
   }
 }

@@ -2,16 +2,16 @@
  * Webhook routes of forges, and the route that creates a project's secret (contract 20, forges).
  */
 import joi from 'joi';
-import { created, named, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { created, withSchemaName, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { listForgeAddresses } from './addresses.js';
 import type { LinkResult, ChangeLinker } from './linking.js';
-import type { Change } from './payloads/change.js';
+import type { DeliveredChange } from './payloads/change.js';
 import { parseGithubChanges } from './payloads/github.js';
 import { parseGitlabChanges } from './payloads/gitlab.js';
 import { toPayloadFields, type ForgePayload } from './payloads/fields.js';
-import type { ForgeSecrets } from './secrets.js';
+import type { ForgeSecretService } from './secrets.js';
 import { FORGES, isGenuine, type Forge } from './verification.js';
 
 /** Enough for a push of hundreds of commits. */
@@ -25,7 +25,7 @@ const slug = joi
   .required();
 const refs = joi.array().items(joi.string());
 
-const linkedShape = named(
+const deliverySchema = withSchemaName(
   'ForgeDelivery',
   whole({
     resolved: refs.description('Resolved by this delivery'),
@@ -36,22 +36,22 @@ const linkedShape = named(
   }).keys({ reopened: refs.description('Waited for a pull request that was closed without a merge') }),
 );
 
-const CHANGE_PARSERS: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => Change[]>> = {
+const CHANGE_PARSERS: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => DeliveredChange[]>> = {
   github: (headers, body) => parseGithubChanges(headers['x-github-event'] ?? '', body),
   gitea: (headers, body) => parseGithubChanges(headers['x-gitea-event'] ?? '', body),
   gitlab: (_headers, body) => parseGitlabChanges(body),
 };
 
-export interface RouteParts {
-  secrets: ForgeSecrets;
+export interface ForgeRouteDependencies {
+  secrets: ForgeSecretService;
   linking: ChangeLinker;
   clock: Clock;
   baseUrl: () => string;
 }
 
-export const routes = (parts: RouteParts): RouteSpec[] => [buildDeliveryRoute(parts), buildSecretRoute(parts)];
+export const buildForgeRoutes = (parts: ForgeRouteDependencies): RouteSpec[] => [buildDeliveryRoute(parts), buildSecretRoute(parts)];
 
-const buildDeliveryRoute = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
+const buildDeliveryRoute = ({ secrets, linking, clock }: ForgeRouteDependencies): RouteSpec => ({
   method: 'POST',
   path: '/api/bugtracker/v1/forges/{forge}/{project}',
   strictQuery: false,
@@ -82,7 +82,7 @@ const buildDeliveryRoute = ({ secrets, linking, clock }: RouteParts): RouteSpec 
       'X-Gitea-Signature': 'Gitea and Forgejo: the HMAC-SHA256 of the body in hex',
     },
   },
-  output: linkedShape,
+  output: deliverySchema,
   errors: ['unauthorized', 'invalid_json'],
   limits: {
     bytes: MAX_BODY_BYTES,
@@ -115,7 +115,7 @@ function parseBody(bytes: Buffer): ForgePayload {
   }
 }
 
-const buildSecretRoute = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
+const buildSecretRoute = ({ secrets, baseUrl }: ForgeRouteDependencies): RouteSpec => ({
   method: 'POST',
   path: '/api/projects/v1/projects/{slug}/forge-secret',
   operationId: 'makeForgeSecret',
@@ -126,7 +126,7 @@ const buildSecretRoute = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
   access: { scope: 'projects:manage' },
   input: { params: joi.object({ slug }), body: joi.object({}), optionalBody: true },
   status: 201,
-  output: named(
+  output: withSchemaName(
     'ForgeSecret',
     whole({
       forge_secret: joi.string(),

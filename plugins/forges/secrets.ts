@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Collection, Doc } from '../../ports/store.js';
 
 /** The document's id is the project's slug. */
-export interface StoredSecret extends Doc {
+export interface StoredForgeSecret extends Doc {
   /**
    * Project number: a later project with the same slug has another one and must not use this
    * secret.
@@ -27,9 +27,9 @@ export interface StoredSecret extends Doc {
 const getSealPurpose = (project: ProjectInfo): string => `forges/secret/${project.slug}/${project.number}`;
 
 @injectable()
-export class ForgeSecrets {
+export class ForgeSecretService {
   constructor(
-    @inject(collection<StoredSecret>('secrets')) private readonly rows: Collection<StoredSecret>,
+    @inject(collection<StoredForgeSecret>('secrets')) private readonly rows: Collection<StoredForgeSecret>,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(PORT.cipher) private readonly cipher: Cipher,
@@ -69,7 +69,7 @@ export class ForgeSecrets {
     return secret;
   }
 
-  async getInfo(project: ProjectInfo): Promise<Pick<StoredSecret, 'made_at' | 'made_by'> | null> {
+  async getInfo(project: ProjectInfo): Promise<Pick<StoredForgeSecret, 'made_at' | 'made_by'> | null> {
     const row = await this.rows.get(project.slug);
     return row !== null && row.number === project.number ? row : null;
   }

@@ -19,9 +19,9 @@ interface Delivery {
 }
 
 /** Prefix of Standard Webhooks, which GitLab requires for signing tokens. */
-const PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 /** Maximum clock difference of a signed delivery (Standard Webhooks). */
-const TOLERANCE_MS = 5 * 60_000;
+const TIMESTAMP_TOLERANCE_MS = 5 * 60_000;
 const MAX_SIGNATURES = 5;
 
 const isEqualInConstantTime = (a: string, b: string): boolean =>
@@ -48,9 +48,9 @@ export const isGenuine = (forge: Forge, delivery: Delivery): boolean => VERIFIER
 function isStandardSignatureValid({ headers, body, secret, now }: Delivery): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp = '', 'webhook-signature': given } = headers;
   if (id === undefined || given === undefined || !/^\d{1,12}$/.test(timestamp)) return false;
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   const made = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
-  const recent = Math.abs(now - Number(timestamp) * 1000) <= TOLERANCE_MS;
+  const recent = Math.abs(now - Number(timestamp) * 1000) <= TIMESTAMP_TOLERANCE_MS;
   const fits = given.split(' ', MAX_SIGNATURES).map((one) => isEqualInConstantTime(`v1,${made}`, one));
   return recent && fits.includes(true);
 }

@@ -1,15 +1,15 @@
 import joi from 'joi';
 import {
-  localOf,
+  toLocalTime,
   Redirect,
   utcOfLocal,
   View,
-  zoneOf,
+  getTimeZone,
   type Clock,
   type HttpRequest,
   type PageSpec,
 } from '../../kernel/contract.js';
-import { DAY_MS, isoOf, normalizeTime } from '../../lib/time.js';
+import { DAY_MS, toIsoString, normalizeTime } from '../../lib/time.js';
 import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
 const PAGE_SIZE = 50;
@@ -17,7 +17,7 @@ const PAGE_SIZE = 50;
 /** For programs, which find the request in the log by it. */
 const HIDDEN_DETAILS = new Set(['request_id']);
 
-type Value = AuditFields[string];
+type AuditValue = AuditFields[string];
 export interface AuditRow {
   at: string;
   actor: string;
@@ -25,13 +25,13 @@ export interface AuditRow {
   name: string;
   href: string | null;
   target: string;
-  facts: { label: string; value: Value }[];
-  changes: { label: string; before: Value; after: Value }[];
+  facts: { label: string; value: AuditValue }[];
+  changes: { label: string; before: AuditValue; after: AuditValue }[];
 }
 
 export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promise<AuditRow> {
   const { at, actor, action, target, details, before = {}, after = {} } = entry;
-  const { name, href } = await reader.named(entry);
+  const { name, href } = await reader.describeTarget(entry);
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   // For a new object every field would appear as changed.
   const isNew = Object.keys(before).length === 0;
@@ -51,38 +51,38 @@ export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promis
   };
 }
 
-const text = (most: number) => joi.string().max(most).empty('');
+const buildTextParam = (most: number) => joi.string().max(most).empty('');
 const day = joi
   .string()
   .pattern(/^\d{4}-\d\d-\d\d$/)
   .custom((date: string, helpers) => (normalizeTime(date) === null ? helpers.error('any.invalid') : date))
   .empty('');
-const PERIODS = [
+const PERIOD_CHOICES = [
   ['today', 'Today'],
   ['yesterday', 'Yesterday'],
   ['week', '7 days'],
   ['all', 'All'],
 ] as const;
-type Period = (typeof PERIODS)[number][0];
+type AuditPeriod = (typeof PERIOD_CHOICES)[number][0];
 
 const query = joi.object({
   period: joi
     .string()
-    .valid(...PERIODS.map(([name]) => name))
+    .valid(...PERIOD_CHOICES.map(([name]) => name))
     .empty(''),
   logins: joi.string().valid('true').empty(''),
-  actor: text(200),
-  action: text(100),
-  target: text(300),
+  actor: buildTextParam(200),
+  action: buildTextParam(100),
+  target: buildTextParam(300),
   from: day,
   to: day,
-  cursor: text(4096),
+  cursor: buildTextParam(4096),
 });
 
 /** @param zone of the dates; the last day is included entirely */
 function toAuditQuery({ actor, action, target, from, to }: Partial<Record<string, string>>, zone: string): AuditQuery {
   const at = (date: string, days = 0): string => {
-    const day = isoOf((Date.parse(date) || 0) + days * DAY_MS).slice(0, 10);
+    const day = toIsoString((Date.parse(date) || 0) + days * DAY_MS).slice(0, 10);
     return utcOfLocal(`${day}T00:00`, zone) ?? `${day}T00:00:00.000Z`;
   };
   return {
@@ -94,7 +94,7 @@ function toAuditQuery({ actor, action, target, from, to }: Partial<Record<string
   };
 }
 
-const NOUNS = [
+const ACTION_NOUNS = [
   'access_files',
   'bug',
   'channel',
@@ -118,25 +118,25 @@ export interface AuditPageServices {
   timezone: string;
 }
 
-function toPeriod(period: Period, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
+function resolvePeriod(period: AuditPeriod, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
   const midnight = (days: number): string => {
-    const day = localOf(clock.now() - days * DAY_MS, timezone).slice(0, 10);
-    return utcOfLocal(`${day}T00:00`, timezone) ?? isoOf(clock.now() - days * DAY_MS);
+    const day = toLocalTime(clock.now() - days * DAY_MS, timezone).slice(0, 10);
+    return utcOfLocal(`${day}T00:00`, timezone) ?? toIsoString(clock.now() - days * DAY_MS);
   };
   if (period === 'all') return {};
   if (period === 'yesterday') return { since: midnight(1), until: midnight(0) };
   return { since: midnight(period === 'today' ? 0 : 6) };
 }
 
-async function buildListView(services: AuditPageServices, request: HttpRequest): Promise<View> {
+async function buildAuditListView(services: AuditPageServices, request: HttpRequest): Promise<View> {
   const { cursor = null, period: chosen, logins, ...filters } = request.query as Partial<Record<string, string>>;
   const filtered = Object.keys(filters).length > 0;
   // A filter searches the whole log; without one the page shows the last week.
-  const period = (chosen ?? (filtered ? 'all' : 'week')) as Period;
+  const period = (chosen ?? (filtered ? 'all' : 'week')) as AuditPeriod;
   const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
-  const zone = zoneOf(request.principal, services.timezone);
+  const zone = getTimeZone(request.principal, services.timezone);
   const asked = {
-    ...toPeriod(period, services, zone),
+    ...resolvePeriod(period, services, zone),
     ...toAuditQuery(filters, zone),
     ...(hidden && { without: 'login.' }),
   };
@@ -151,10 +151,10 @@ async function buildListView(services: AuditPageServices, request: HttpRequest):
     items: items.map((row) => Object.assign(row, { by_href: address({ actor: row.actor }) })),
     actors: [...new Set(items.map(({ actor }) => actor))].toSorted(),
     next_cursor: page.next,
-    nouns: NOUNS,
+    nouns: ACTION_NOUNS,
     filtered,
     period: chosen,
-    tabs: PERIODS.map(([name, label]) => ({
+    tabs: PERIOD_CHOICES.map(([name, label]) => ({
       label,
       href: address({ period: name, from: undefined, to: undefined }),
       active: period === name && filters['from'] === undefined && filters['to'] === undefined,
@@ -176,7 +176,7 @@ export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
     },
     access: { session: 'member' },
     input: { query },
-    handle: (request) => buildListView(services, request),
+    handle: (request) => buildAuditListView(services, request),
   },
   {
     // Redirect from the former path.

@@ -18,30 +18,30 @@ export interface GaugeSources {
 }
 
 export function addHealthGauges(metrics: Metrics, { runtime, schema, health }: GaugeSources): void {
-  metrics.gauge('aos_uptime_seconds', 'Seconds since the start', () => health.uptime());
-  metrics.gauge('aos_ready', '1 when requests can be served', async () => Number(await health.ready()));
+  metrics.gauge('aos_uptime_seconds', 'Seconds since the start', () => health.getUptimeSeconds());
+  metrics.gauge('aos_ready', '1 when requests can be served', async () => Number(await health.isReady()));
   metrics.gauge(
     'aos_plugins_failed',
     'Plugins that are not ready',
-    () => runtime.plugins().filter((p) => p.state === 'failed').length,
+    () => runtime.listPlugins().filter((p) => p.state === 'failed').length,
   );
   metrics.gauges(
     'aos_plugin_ok',
     '1 while a plugin has not failed and its own health says that it is ok',
     'plugin',
-    runtime.plugins().map(({ id }) => id),
+    runtime.listPlugins().map(({ id }) => id),
     async () => {
-      const own = await runtime.health();
+      const own = await runtime.checkHealth();
       const ok = ({ id, state }: PluginState): boolean =>
         state === 'ready' ? own[id]?.ok !== false : state !== 'failed';
-      return Object.fromEntries(runtime.plugins().map((plugin) => [plugin.id, Number(ok(plugin))]));
+      return Object.fromEntries(runtime.listPlugins().map((plugin) => [plugin.id, Number(ok(plugin))]));
     },
   );
   metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
-    readOrNaN(async () => (await schema.migrations()).pending.length),
+    readOrNaN(async () => (await schema.listMigrations()).pending.length),
   );
-  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => readOrNaN(() => runtime.freeBytes()));
+  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => readOrNaN(() => runtime.getFreeBytes()));
   metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
-    readOrNaN(() => runtime.storeBytes()),
+    readOrNaN(() => runtime.getStoreBytes()),
   );
 }

@@ -14,45 +14,45 @@ import {
 } from '../../kernel/contract.js';
 import { hasElapsed } from '../../lib/clock-skew.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
-import type { DamagedPlace } from '../../ports/store/damage.js';
-import type { Examined } from '../../ports/store/examination.js';
+import type { DamageLocation } from '../../ports/store/damage.js';
+import type { StoreExaminationResult } from '../../ports/store/examination.js';
 
-export interface ExaminationDoc extends Examined {
+export interface IntegrityCheckDoc extends StoreExaminationResult {
   id: string;
   checked_at: string;
 }
 
 /** `ok` and `checked_at` are null before the first check ended. */
-export interface IntegrityCheck {
+export interface IntegrityStatus {
   ok: boolean | null;
   checked_at: string | null;
   damage: readonly string[];
 }
 
-const LAST_EXAMINATION_ID = 'last';
+const LAST_CHECK_ID = 'last';
 const MAX_LISTED_DOCUMENTS = 20;
 
 @injectable()
-export class IntegrityExaminer {
+export class IntegrityChecker {
   constructor(
     @inject(RUNTIME) private readonly runtime: ServiceRuntime,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.log) private readonly log: Logger,
-    @inject(collection<ExaminationDoc>('examinations')) private readonly last: Collection<ExaminationDoc>,
+    @inject(collection<IntegrityCheckDoc>('examinations')) private readonly last: Collection<IntegrityCheckDoc>,
   ) {}
 
-  async examine(signal?: AbortSignal): Promise<void> {
+  async runCheck(signal?: AbortSignal): Promise<void> {
     const found = await this.runtime.examineStore(signal);
     if (found === null) return;
-    await this.last.bulk([{ put: { id: LAST_EXAMINATION_ID, ...found, checked_at: this.clock.iso() } }]);
+    await this.last.bulk([{ put: { id: LAST_CHECK_ID, ...found, checked_at: this.clock.iso() } }]);
     const { ok, documents, damage, more } = found;
     if (ok) return this.log.info({ documents }, 'the store was read whole: no damage');
     this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
   }
 
-  async #getLast(): Promise<Readonly<ExaminationDoc> | null> {
+  async #getLast(): Promise<Readonly<IntegrityCheckDoc> | null> {
     try {
-      return await this.last.get(LAST_EXAMINATION_ID);
+      return await this.last.get(LAST_CHECK_ID);
     } catch (error) {
       if (error instanceof StoreDamaged) return null;
       throw error;
@@ -63,9 +63,9 @@ export class IntegrityExaminer {
    * Returns findings of the last check and damage encountered since; null when stores are not
    * checked.
    */
-  async check(): Promise<IntegrityCheck | null> {
-    if (!this.runtime.examinesStore) return null;
-    const met = this.runtime.metDamage();
+  async getStatus(): Promise<IntegrityStatus | null> {
+    if (!this.runtime.canExamineStore) return null;
+    const met = this.runtime.listDamage();
     const doc = await this.#getLast();
     const checked_at = doc?.checked_at ?? null;
     // Earlier damage is in the findings or repaired. A check time in the future comes from a clock
@@ -77,7 +77,7 @@ export class IntegrityExaminer {
   }
 }
 
-function describeDamage({ collection, id }: DamagedPlace): string {
+function describeDamage({ collection, id }: DamageLocation): string {
   if (collection === null) return 'the file of the store cannot be read';
   return `${id === null ? 'a document' : `the document "${id}"`} of ${collection}: a call could not read it`;
 }

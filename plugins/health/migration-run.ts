@@ -13,14 +13,14 @@ export interface MigrationResult {
   pending: readonly string[];
 }
 
-export interface RunState {
+export interface MigrationRunState {
   started_at: string;
   total: number;
 }
 
 @injectable()
-export class MigrationRun {
-  #running: (RunState & { done: Promise<MigrationResult> }) | null = null;
+export class MigrationRunner {
+  #running: (MigrationRunState & { done: Promise<MigrationResult> }) | null = null;
   #failure: string | null = null;
 
   constructor(
@@ -31,11 +31,11 @@ export class MigrationRun {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  get state(): RunState | null {
+  get currentRun(): MigrationRunState | null {
     return this.#running;
   }
 
-  get failure(): string | null {
+  get lastFailure(): string | null {
     return this.#failure;
   }
 

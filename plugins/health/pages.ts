@@ -5,13 +5,13 @@ import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
 import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
-import type { MigrationRun } from './migration-run.js';
+import type { MigrationRunner } from './migration-run.js';
 import type { HealthReport } from './report.js';
 import type { HealthService } from './service.js';
 
 export interface SystemPageServices {
   health: HealthService;
-  run: MigrationRun;
+  run: MigrationRunner;
   runtime: ServiceRuntime;
   schema: ServiceMigrations;
   jobs: Pick<Jobs, 'list'>;
@@ -21,10 +21,10 @@ export interface SystemPageServices {
   /** IANA name. */
   timezone: string;
   /** Undefined while the watchdog is disabled. */
-  watchdog: () => Pick<WatchdogApi, 'runs'> | undefined;
+  watchdog: () => Pick<WatchdogApi, 'listRuns'> | undefined;
 }
 
-const SHORT_RUN_MS = 1_500;
+const MAX_SHORT_RUN_MS = 1_500;
 const MAX_AUDIT_ROWS = 8;
 const MAX_RUN_ROWS = 8;
 
@@ -33,8 +33,8 @@ function isAdmin({ principal }: HttpRequest): boolean {
 }
 
 async function buildMigrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
-  const { applied, pending, current } = await schema.migrations();
-  const total = Math.max(run.state?.total ?? 0, pending.length);
+  const { applied, pending, current } = await schema.listMigrations();
+  const total = Math.max(run.currentRun?.total ?? 0, pending.length);
   return new View('migrations', {
     applied: [...applied].toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1)),
     pending,
@@ -42,15 +42,15 @@ async function buildMigrationsView({ runtime, schema, run }: SystemPageServices,
     engine: runtime.engine,
     crumbs: [{ label: 'System', href: '/system' }, { label: 'Migrations' }],
     may_run: isAdmin(request),
-    running: run.state && { ...run.state, total, done: total - pending.length },
-    failure: run.failure,
-    refresh_seconds: run.state ? 2 : undefined,
+    running: run.currentRun && { ...run.currentRun, total, done: total - pending.length },
+    failure: run.lastFailure,
+    refresh_seconds: run.currentRun ? 2 : undefined,
   });
 }
 
 async function startMigrations({ schema, run }: SystemPageServices, { principal }: HttpRequest): Promise<Redirect> {
-  const { pending } = await schema.migrations();
-  const outcome = await run.start(principal, pending.length, SHORT_RUN_MS).catch(() => 'failed' as const);
+  const { pending } = await schema.listMigrations();
+  const outcome = await run.start(principal, pending.length, MAX_SHORT_RUN_MS).catch(() => 'failed' as const);
   if (outcome === 'failed') {
     return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
   }
@@ -63,18 +63,18 @@ async function startMigrations({ schema, run }: SystemPageServices, { principal 
 const toNames = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
 
-interface Fact {
+interface HealthFact {
   label: string;
   value: unknown;
   unit: 'ms' | 'bytes' | 'seconds' | 'at' | null;
 }
 
-function toFact(field: string, value: unknown): Fact {
-  const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as Fact['unit'];
+function toHealthFact(field: string, value: unknown): HealthFact {
+  const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as HealthFact['unit'];
   return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
 }
 
-export function toVerdict(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
+export function toHealthBadge(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
   if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
   const failed = buildCheckRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
   if (failed === 0) return { text: 'healthy', tone: 'success' };
@@ -88,7 +88,7 @@ const flattenFacts = (facts: object): [field: string, value: unknown][] =>
       : [[field, value]],
   );
 
-export function buildCheckRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
+export function buildCheckRows({ checks }: HealthReport): { name: string; state: string; facts: HealthFact[] }[] {
   const { plugins: _shownBelow, ...shown } = checks;
   return Object.entries(shown).map(([name, check]) => {
     const { ok, state, ...facts } = check;
@@ -97,7 +97,7 @@ export function buildCheckRows({ checks }: HealthReport): { name: string; state:
       state: state ?? (ok ? 'ok' : 'failed'),
       facts: flattenFacts(facts)
         .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-        .map(([label, value]) => toFact(label, Array.isArray(value) ? value.map(toNames).join(', ') : value)),
+        .map(([label, value]) => toHealthFact(label, Array.isArray(value) ? value.map(toNames).join(', ') : value)),
     };
   });
 }
@@ -120,22 +120,22 @@ function toPluginRow(plugin: PluginState, { checks }: HealthReport): object {
   const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
   const facts = Object.entries(details)
     .filter(([, value]) => value !== null && typeof value !== 'object')
-    .map(([label, value]) => toFact(label, value));
+    .map(([label, value]) => toHealthFact(label, value));
   return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
 }
 
 async function buildSystemView(services: SystemPageServices): Promise<View> {
   const { health, runtime, jobs, audit, reader, watchdog } = services;
   const [report, list, log, bytes, runs] = await Promise.all([
-    health.report(),
+    health.getReport(),
     jobs.list(),
-    audit.recent(MAX_AUDIT_ROWS),
-    runtime.storeBytes(),
-    watchdog()?.runs(MAX_RUN_ROWS) ?? null,
+    audit.listRecent(MAX_AUDIT_ROWS),
+    runtime.getStoreBytes(),
+    watchdog()?.listRuns(MAX_RUN_ROWS) ?? null,
   ]);
   return new View('system', {
     report,
-    verdict: toVerdict(report),
+    verdict: toHealthBadge(report),
     runs,
     checks: buildCheckRows(report),
     facts: [
@@ -147,13 +147,13 @@ async function buildSystemView(services: SystemPageServices): Promise<View> {
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins: runtime.plugins().map((plugin) => toPluginRow(plugin, report)),
+    plugins: runtime.listPlugins().map((plugin) => toPluginRow(plugin, report)),
     jobs: list.map(toJobRow),
     audit: await Promise.all(log.items.map((entry) => toAuditRow(reader, entry))),
   });
 }
 
-export function pages(services: SystemPageServices): PageSpec[] {
+export function buildSystemPages(services: SystemPageServices): PageSpec[] {
   const { schema } = services;
   return [
     {
@@ -166,7 +166,7 @@ export function pages(services: SystemPageServices): PageSpec[] {
         order: 80,
         within: '/system',
         also: ['database', 'schema'],
-        badge: async () => (await schema.migrations()).pending.length || null,
+        badge: async () => (await schema.listMigrations()).pending.length || null,
       },
       access: { session: 'member' },
       handle: (request) => buildMigrationsView(services, request),
@@ -195,13 +195,13 @@ export function pages(services: SystemPageServices): PageSpec[] {
   ];
 }
 
-export const panels = ({ schema }: Pick<SystemPageServices, 'schema'>): PanelSpec[] => [
+export const buildSystemPanels = ({ schema }: Pick<SystemPageServices, 'schema'>): PanelSpec[] => [
   {
     id: 'health.migrations',
     kind: 'attention',
     order: 50,
     load: async () => {
-      const { pending } = await schema.migrations();
+      const { pending } = await schema.listMigrations();
       return pending.length === 0 ? null : new View('panel-migrations', { pending: pending.length });
     },
   },

@@ -3,16 +3,16 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
 import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { HEARTBEAT_REFUSALS, STORAGE_SPACE } from '../../ports/domain/health.js';
+import { HEARTBEAT_REJECTIONS, STORAGE_SPACE } from '../../ports/domain/health.js';
 import { addHealthGauges } from './gauges.js';
-import { IntegrityExaminer } from './integrity.js';
-import { MigrationRun } from './migration-run.js';
-import { pages, panels } from './pages.js';
-import { DETAILS_SCOPE, routes } from './routes.js';
+import { IntegrityChecker } from './integrity.js';
+import { MigrationRunner } from './migration-run.js';
+import { buildSystemPages, buildSystemPanels } from './pages.js';
+import { DETAILS_SCOPE, buildHealthRoutes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
-import { DiskSpace } from './space.js';
+import { DiskSpaceMonitor } from './space.js';
 
-const EXAMINATION_INTERVAL_MS = 12 * 3_600_000;
+const INTEGRITY_CHECK_TIMEOUT_MS = 12 * 3_600_000;
 
 export default definePlugin<HealthConfig>({
   id: 'health',
@@ -23,7 +23,7 @@ export default definePlugin<HealthConfig>({
   needs: [RUNTIME.name, MIGRATIONS.name, CATALOG.name, AUDIT.name, AUDIT_READER.name],
   uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
-  extends: [HEARTBEAT_REFUSALS.point],
+  extends: [HEARTBEAT_REJECTIONS.point],
   scopes: [DETAILS_SCOPE],
   tags: {
     health: 'Whether the service works, for people and for probes.',
@@ -48,16 +48,16 @@ export default definePlugin<HealthConfig>({
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
     const { health, run, space, integrity } = ctx.services({
-      integrity: IntegrityExaminer,
+      integrity: IntegrityChecker,
       health: HealthService,
-      run: MigrationRun,
-      space: DiskSpace,
+      run: MigrationRunner,
+      space: DiskSpaceMonitor,
     });
     return {
       services: { [STORAGE_SPACE.name]: space },
-      extensions: [extend(HEARTBEAT_REFUSALS, { refuses: () => space.short() })],
-      routes: routes({ health, run, catalog: ctx.resolve(CATALOG), metrics }),
-      pages: pages({
+      extensions: [extend(HEARTBEAT_REJECTIONS, { isRejecting: () => space.isLow() })],
+      routes: buildHealthRoutes({ health, run, catalog: ctx.resolve(CATALOG), metrics }),
+      pages: buildSystemPages({
         health,
         run,
         runtime,
@@ -69,21 +69,21 @@ export default definePlugin<HealthConfig>({
         timezone: ctx.app.timezone,
         watchdog: () => ctx.find(WATCHDOG),
       }),
-      panels: panels({ schema }),
+      panels: buildSystemPanels({ schema }),
       // Sunday night, because reading a large store may take hours.
-      jobs: runtime.examinesStore
+      jobs: runtime.canExamineStore
         ? [
             {
               name: 'examine_store',
               cron: '10 3 * * 0',
-              timeoutMs: EXAMINATION_INTERVAL_MS,
-              run: ({ signal }) => integrity.examine(signal),
+              timeoutMs: INTEGRITY_CHECK_TIMEOUT_MS,
+              run: ({ signal }) => integrity.runCheck(signal),
             },
           ]
         : [],
       start: async () => {
         addHealthGauges(metrics, { runtime, schema, health });
-        await space.ask();
+        await space.refresh();
       },
       stop: () => run.waitUntilIdle(),
     };

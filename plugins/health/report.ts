@@ -3,17 +3,17 @@
  * so that monitoring need not know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clock-skew.js';
-import type { IntegrityCheck } from './integrity.js';
+import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
+import type { IntegrityStatus } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
 import type { ClockState, PluginState } from '../../ports/domain/system.js';
 
 /** Results of all checks; `error` for a check that failed. */
-export interface Findings {
+export interface HealthFindings {
   database: { latency_ms: number } | { error: string };
   peers: number;
   schema: { current: string | null; pending: readonly string[] } | { error: string };
-  integrity: IntegrityCheck | null;
+  integrity: IntegrityStatus | null;
   free_bytes: number | null;
   /** Null when the store did not report it. */
   clock: ClockState | null;
@@ -25,7 +25,7 @@ export interface Findings {
 }
 
 /** Common fields; `state` only when the module is missing or down. */
-interface Check {
+interface HealthCheck {
   ok: boolean;
   state?: string;
   error?: string;
@@ -49,21 +49,21 @@ export interface HealthReport {
      * `processes` is the number that serves it and shares the limits. `damaged`: it responds, but
      * some data is unreadable.
      */
-    database: Check & { latency_ms: number | null; processes: number; integrity?: IntegrityCheck };
-    evaluator: Check & { last_run_at: unknown; age_seconds: unknown };
+    database: HealthCheck & { latency_ms: number | null; processes: number; integrity?: IntegrityStatus };
+    evaluator: HealthCheck & { last_run_at: unknown; age_seconds: unknown };
     /** `ahead`: jobs whose last run lies in the future, because the clock moved backwards. */
-    jobs: Check & { running: number; failing: string[]; ahead: string[] };
-    webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
-    release_store: Check & { protection: unknown; last_selftest_at: unknown };
-    backups: Check & { last_at: unknown; path: unknown };
-    disk: Check & { free_bytes: number | null };
+    jobs: HealthCheck & { running: number; failing: string[]; ahead: string[] };
+    webhooks: HealthCheck & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
+    release_store: HealthCheck & { protection: unknown; last_selftest_at: unknown };
+    backups: HealthCheck & { last_at: unknown; path: unknown };
+    disk: HealthCheck & { free_bytes: number | null };
     /**
      * Not ok after the clock jumped ahead. Cleanup is also delayed after a stop, by this many
      * seconds.
      */
-    clock: Check & { ahead_seconds: number | null; cleaning_waits_seconds: number | null };
+    clock: HealthCheck & { ahead_seconds: number | null; cleaning_waits_seconds: number | null };
     /** Not ok: clients behind these proxies may share one address and its limits. */
-    proxies: Check & { unlisted: readonly string[]; mend: string | null };
+    proxies: HealthCheck & { unlisted: readonly string[]; mend: string | null };
     plugins: Record<string, PluginCheck>;
   };
 }
@@ -71,8 +71,8 @@ export interface HealthReport {
 function toPluginHealthCheck<K extends string>(
   id: string,
   fields: Record<K, unknown>,
-  { plugins, own }: Findings,
-): Check & Record<K, unknown> {
+  { plugins, own }: HealthFindings,
+): HealthCheck & Record<K, unknown> {
   const plugin = plugins.find((p) => p.id === id);
   if (!plugin) return { ok: true, state: 'not_installed', ...fields };
   if (plugin.state === 'off') return { ok: true, state: 'off', ...fields };
@@ -81,15 +81,15 @@ function toPluginHealthCheck<K extends string>(
   return { ...fields, ...(own[id] ?? { ok: true }) };
 }
 
-function toPluginCheck({ id, state, reason }: PluginState, { own }: Findings): PluginCheck {
+function toPluginCheck({ id, state, reason }: PluginState, { own }: HealthFindings): PluginCheck {
   const said = state === 'ready' ? own[id] : undefined;
   return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
 }
 
-function toJobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks']['jobs'] {
+function toJobsCheck(jobs: HealthFindings['jobs'], now: number): HealthReport['checks']['jobs'] {
   if ('error' in jobs) return { ok: false, running: 0, failing: [], ahead: [], error: jobs.error };
   const failing = jobs.filter((job) => job.fail_reason !== null).map((job) => job.name);
-  const late = (at: string | null): boolean => at !== null && Date.parse(at) > now + AHEAD_MS;
+  const late = (at: string | null): boolean => at !== null && Date.parse(at) > now + MAX_AHEAD_MS;
   const ahead = jobs.filter((job) => late(job.last_run_at) || late(job.last_finished_at)).map((job) => job.name);
   const running = jobs.filter((job) => job.running).length;
   return { ok: failing.length === 0 && ahead.length === 0, running, failing, ahead };
@@ -115,7 +115,7 @@ const toClockCheck = (clock: ClockState | null): HealthReport['checks']['clock']
  * plugin ok whose manifest makes its health critical. Other checks are informational.
  */
 export function buildHealthReport(
-  findings: Findings,
+  findings: HealthFindings,
   about: { version: string; time: string; uptime_seconds: number; min_free_bytes: number },
 ): HealthReport {
   const { database, schema, free_bytes, integrity } = findings;

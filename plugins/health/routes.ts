@@ -1,6 +1,6 @@
 import joi from 'joi';
 import {
-  named,
+  withSchemaName,
   Redirect,
   Reply,
   SharedBytes,
@@ -14,13 +14,13 @@ import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Principal } from '../../ports/http.js';
 import type { HealthReport } from './report.js';
-import type { MigrationRun } from './migration-run.js';
+import type { MigrationRunner } from './migration-run.js';
 import type { HealthService } from './service.js';
 
 export interface HealthServices {
   health: HealthService;
-  run: MigrationRun;
-  catalog: Pick<ServiceCatalog, 'openapi'>;
+  run: MigrationRunner;
+  catalog: Pick<ServiceCatalog, 'getOpenApi'>;
   metrics: Metrics;
 }
 
@@ -29,8 +29,8 @@ const MONITORING_ACCESS = [{ sharedKey: true }, { anyToken: true }] as const;
 const DETAILS_ACCESS = [{ sharedKey: true }, { scope: DETAILS_SCOPE }] as const;
 const MIGRATION_ACCESS = [{ sharedKey: true }, { session: 'admin' }] as const;
 
-const check = named('Check', joi.object({ ok: joi.boolean().required() }).unknown());
-const healthShape = named(
+const checkSchema = withSchemaName('Check', joi.object({ ok: joi.boolean().required() }).unknown());
+const healthShape = withSchemaName(
   'Health',
   joi.object({
     healthy: joi.boolean().required(),
@@ -42,15 +42,15 @@ const healthShape = named(
       .unknown(),
     checks: joi
       .object({
-        database: check,
-        evaluator: check.required(),
-        jobs: check,
-        webhooks: check,
-        release_store: check,
-        backups: check,
-        disk: check,
-        clock: check,
-        proxies: check,
+        database: checkSchema,
+        evaluator: checkSchema.required(),
+        jobs: checkSchema,
+        webhooks: checkSchema,
+        release_store: checkSchema,
+        backups: checkSchema,
+        disk: checkSchema,
+        clock: checkSchema,
+        proxies: checkSchema,
         plugins: joi.object().pattern(
           joi.string(),
           joi
@@ -65,13 +65,13 @@ const healthShape = named(
       .required(),
   }),
 );
-const names = joi.array().items(joi.string());
-const migrated = named('Migrated', whole({ applied: names, pending: names }));
+const nameList = joi.array().items(joi.string());
+const migrationOutput = withSchemaName('Migrated', whole({ applied: nameList, pending: nameList }));
 
-type Shown = HealthReport | Essence;
+type ReaderReport = HealthReport | PublicHealth;
 
 /** Only whether the service works, without internals (contract 10, accounts). */
-interface Essence {
+interface PublicHealth {
   healthy: boolean;
   version: string;
   schema: HealthReport['schema'];
@@ -82,7 +82,7 @@ interface Essence {
  * Names may belong to others, so a token of one project or source only learns that something is
  * wrong.
  */
-function toReaderReport(principal: Principal, report: HealthReport): Shown {
+function toReaderReport(principal: Principal, report: HealthReport): ReaderReport {
   if (principal.kind !== 'token') return report;
   if (!principal.scopes.includes(DETAILS_SCOPE)) {
     const { healthy, version, schema, checks } = report;
@@ -122,7 +122,7 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,
       handle: async ({ query, principal }) => {
-        const found = toReaderReport(principal, await health.report());
+        const found = toReaderReport(principal, await health.getReport());
         return query['strict'] === true && !found.healthy ? new Reply(503, found).header('retry-after', '30') : found;
       },
     },
@@ -132,7 +132,7 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       operationId: 'checkLive',
       summary: 'The process answers',
       access: 'public',
-      output: named('Live', whole({ live: joi.boolean() })),
+      output: withSchemaName('Live', whole({ live: joi.boolean() })),
       limits: { rate: 'none' },
       handle: () => ({ live: true }),
     },
@@ -144,10 +144,10 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       summary: 'The service can take requests',
       description: '503 `not_ready` while the store does not answer or a critical part is not ready.',
       access: 'public',
-      output: named('Ready', whole({ ready: joi.boolean() })),
+      output: withSchemaName('Ready', whole({ ready: joi.boolean() })),
       limits: { rate: 'none' },
       handle: async () => {
-        if (await health.ready()) return { ready: true };
+        if (await health.isReady()) return { ready: true };
         throw new ServiceError('not_ready', 'The service is not ready.', { headers: { 'retry-after': '5' } });
       },
     },
@@ -175,7 +175,7 @@ function buildDescriptionRoutes({ catalog, metrics }: HealthServices): RouteSpec
       access: 'public',
       hidden: true,
       handle: async () => {
-        description ??= new SharedBytes([Buffer.from(JSON.stringify(await catalog.openapi()))]);
+        description ??= new SharedBytes([Buffer.from(JSON.stringify(await catalog.getOpenApi()))]);
         return text(description, 'application/json; charset=utf-8');
       },
     },
@@ -192,7 +192,7 @@ function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
       summary: 'Run pending migrations',
       description: 'The shared key, or the session of an administrator with `X-CSRF-Token`.',
       access: MIGRATION_ACCESS,
-      output: migrated,
+      output: migrationOutput,
       handle: migrate,
     },
     {
@@ -203,7 +203,7 @@ function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
       summary: 'Run pending migrations (address of earlier versions)',
       description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',
       access: MIGRATION_ACCESS,
-      output: migrated,
+      output: migrationOutput,
       handle: (request) =>
         // Also excludes HEAD: only a POST of a session proves that it comes from a page of the
         // service.
@@ -214,6 +214,6 @@ function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
   ];
 }
 
-export function routes(services: HealthServices): RouteSpec[] {
+export function buildHealthRoutes(services: HealthServices): RouteSpec[] {
   return [...buildProbeRoutes(services), ...buildDescriptionRoutes(services), ...buildMigrationRoutes(services)];
 }

@@ -10,28 +10,28 @@ import { CONFIG, type HealthConfig } from './service.js';
 const CACHE_TTL_MS = 1_000;
 
 @injectable()
-export class DiskSpace implements StorageSpace {
+export class DiskSpaceMonitor implements StorageSpace {
   #short = false;
   #askedAt: number | null = null;
 
   constructor(
-    @inject(RUNTIME) private readonly runtime: Pick<ServiceRuntime, 'freeBytes'>,
+    @inject(RUNTIME) private readonly runtime: Pick<ServiceRuntime, 'getFreeBytes'>,
     @inject(PORT.clock) private readonly clock: Pick<Clock, 'monotonic'>,
     @inject(CONFIG) private readonly config: HealthConfig,
     @inject(PORT.log) private readonly log: Pick<Logger, 'warn' | 'info'>,
   ) {}
 
-  short(): boolean {
+  isLow(): boolean {
     const now = this.clock.monotonic();
     if (this.config.min_free_bytes > 0 && (this.#askedAt === null || now - this.#askedAt >= CACHE_TTL_MS)) {
       this.#askedAt = now;
-      void this.ask();
+      void this.refresh();
     }
     return this.#short;
   }
 
-  async ask(): Promise<void> {
-    const free = await this.runtime.freeBytes().catch(() => null);
+  async refresh(): Promise<void> {
+    const free = await this.runtime.getFreeBytes().catch(() => null);
     const { min_free_bytes } = this.config;
     const short = free !== null && free < min_free_bytes;
     if (short === this.#short) return;

@@ -9,11 +9,11 @@ import {
 import type { Cipher } from '../../ports/cipher.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { LicenseWatcher } from '../../ports/domain/licensing.js';
+import type { LicenseChangeListener } from '../../ports/domain/licensing.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
-import type { ActivationDoc, LicenseDoc, ExpiryMarkDoc, OpeningMarkDoc } from './model/documents.js';
+import type { ActivationDoc, LicenseDoc, ExpiryMarkDoc, StoreAccessMarkDoc } from './model/documents.js';
 
 /** A type rather than an interface, so that a list of plugins accepts it as a plain record. */
 export type LicensingConfig = {
@@ -23,7 +23,7 @@ export type LicensingConfig = {
 export interface LicensingDeps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
-  marks: Collection<OpeningMarkDoc>;
+  marks: Collection<StoreAccessMarkDoc>;
   expiryMarks: Collection<ExpiryMarkDoc>;
   clock: Clock;
   ids: Ids;
@@ -32,10 +32,10 @@ export interface LicensingDeps {
   hasher: Pick<PasswordHasher, 'hash'>;
   signer: Signer;
   audit: AuditLog;
-  projects: Pick<ProjectDirectory, 'get' | 'accepting' | 'list'>;
-  brands: Pick<SellerBrands, 'of' | 'common'>;
+  projects: Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>;
+  brands: Pick<SellerBrands, 'find' | 'findCommon'>;
   throttle: AttemptThrottle;
-  watchers: () => readonly LicenseWatcher[];
+  watchers: () => readonly LicenseChangeListener[];
   emit: PluginContext['emit'];
   config: LicensingConfig;
 }

@@ -2,7 +2,7 @@ import { token, type Clock, type Collection, type Logger, type PluginContext } f
 import { Outbox } from '../../lib/outbox.js';
 import type { ActivationDoc, LicenseDoc, LicensingOutboxEntry, WithOutbox } from './model/documents.js';
 
-interface Parts {
+interface OutboxDeps {
   clock: Clock;
   log: Logger;
   emit: PluginContext['emit'];
@@ -11,14 +11,14 @@ interface Parts {
 export class LicensingOutbox<T extends WithOutbox> {
   readonly #outbox: Outbox<T, LicensingOutboxEntry>;
 
-  constructor(rows: Collection<T>, { clock, log, emit }: Parts) {
+  constructor(rows: Collection<T>, { clock, log, emit }: OutboxDeps) {
     this.#outbox = new Outbox({
       rows,
       deliver: ({ product }, { id, event, at, data }) =>
         emit(event, data, { id, timestamp: at, project_slug: product }),
       inOrder: true,
       now: () => clock.now(),
-      failed: (err, license) => log.error({ err, license }, 'the events of a license were not sent; a job repeats it'),
+      onFailed: (err, license) => log.error({ err, license }, 'the events of a license were not sent; a job repeats it'),
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../lib/time.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIsoString } from '../../lib/time.js';
 import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import {
@@ -13,19 +13,19 @@ import {
   LICENSE_EXPIRED,
   LICENSE_EXPIRING,
   LICENSE_MACHINE_PENDING,
-  LICENSE_WATCHERS,
+  LICENSE_CHANGE_LISTENERS,
   LICENSES,
 } from '../../ports/domain/licensing.js';
 import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { LicensingDeps, LicensingConfig } from './deps.js';
 import { buildFirstLicenseCommand } from './licenses/first-license.js';
-import { ERRORS } from './model/states.js';
+import { LICENSE_ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { validationRoutes } from './http/online-routes.js';
-import { approvalPages, panels } from './pages/approvals.js';
+import { approvalPages, approvalPanels } from './pages/approvals.js';
 import { customerPages } from './pages/customers.js';
 import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
@@ -36,9 +36,9 @@ import { createLicenseTargets } from './pages/audit-targets.js';
 import { createLicenseSearch, createMachineSearch } from './pages/search.js';
 
 /** A quarter of the delay that the contract allows between a license's end and its access files. */
-const EXPIRE_MS = 30 * SECOND_MS;
+const EXPIRY_INTERVAL_MS = 30 * SECOND_MS;
 
-const config = joi.object({
+const configSchema = joi.object({
   expiring_days: joi
     .number()
     .integer()
@@ -48,7 +48,7 @@ const config = joi.object({
     .description('How many days before a license ends `license.expiring` is sent'),
 });
 
-function depsOf(ctx: PluginContext<LicensingConfig>): LicensingDeps {
+function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
   return {
     licenses: ctx.collection('licenses'),
     activations: ctx.collection('activations'),
@@ -64,24 +64,24 @@ function depsOf(ctx: PluginContext<LicensingConfig>): LicensingDeps {
     projects: ctx.resolve(PROJECTS),
     brands: ctx.resolve(SELLER_BRANDS),
     throttle: ctx.resolve(THROTTLE),
-    watchers: () => ctx.extensions(LICENSE_WATCHERS),
+    watchers: () => ctx.extensions(LICENSE_CHANGE_LISTENERS),
     emit: (event, data, options) => ctx.emit(event, data, options),
     config: ctx.config,
   };
 }
 
-function jobs(
+function createJobs(
   { expiry, machines, hashes, marks, watchers, outboxes }: LicensingServices,
   deps: LicensingDeps,
 ): JobSpec[] {
   return [
-    { name: 'expire', everyMs: EXPIRE_MS, run: async ({ signal }) => void (await expiry.run(signal)) },
+    { name: 'expire', everyMs: EXPIRY_INTERVAL_MS, run: async ({ signal }) => void (await expiry.run(signal)) },
     {
       name: 'reconcile',
       everyMs: 30 * SECOND_MS,
       run: async () => {
         for (const outbox of outboxes) await outbox.reconcile();
-        if (await marks.reconcile()) await watchers.tell(null);
+        if (await marks.reconcile()) await watchers.notify(null);
       },
     },
     {
@@ -89,7 +89,7 @@ function jobs(
       everyMs: MINUTE_MS,
       timeoutMs: 10 * MINUTE_MS,
       // Younger licenses are still being hashed by the process that created them.
-      run: async ({ signal }) => void (await hashes.reconcile(isoOf(deps.clock.now() - 2 * MINUTE_MS), signal)),
+      run: async ({ signal }) => void (await hashes.reconcile(toIsoString(deps.clock.now() - 2 * MINUTE_MS), signal)),
     },
     {
       name: 'release',
@@ -110,11 +110,11 @@ export default definePlugin<LicensingConfig>({
   ports: ['signers'],
   needs: [AUDIT.name, PROJECTS.name, SELLER_BRANDS.name, THROTTLE.name],
   provides: [LICENSES.name],
-  extensionPoints: [LICENSE_WATCHERS.point],
-  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
-  config,
+  extensionPoints: [LICENSE_CHANGE_LISTENERS.point],
+  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, ONBOARDING_STEPS.point],
+  config: configSchema,
   scopes: ['license:read', 'license:manage'],
-  errors: ERRORS,
+  errors: LICENSE_ERRORS,
   events: [LICENSE_CREATED, LICENSE_CHANGED, LICENSE_EXPIRING, LICENSE_EXPIRED, LICENSE_MACHINE_PENDING].map(
     ({ event }) => event,
   ),
@@ -122,7 +122,7 @@ export default definePlugin<LicensingConfig>({
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
-    const deps = depsOf(ctx);
+    const deps = createDeps(ctx);
     const services = buildServices(ctx, deps);
     const { licenses, activations, directory, hashes, online, signing, outboxes } = services;
     const inUse = async (product: string): Promise<boolean> =>
@@ -131,16 +131,16 @@ export default definePlugin<LicensingConfig>({
     return {
       services: { [LICENSES.name]: directory },
       extensions: [
-        extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
+        extend(PROJECT_USAGE, { noun: 'licenses', isInUse: inUse }),
         extend(PROJECT_PARTS, buildLicensePart(parts)),
         extend(SEARCH_PROVIDERS, createLicenseSearch(licenses)),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'license',
           order: 60,
           title: 'Make a license',
           text: 'Its key opens the releases of the product, and the application checks it, online or by file.',
           page: { label: 'New license', href: '/licenses/new' },
-          done: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
+          isDone: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
           command: buildFirstLicenseCommand,
           token: { name: 'first license', scopes: ['license:manage'] },
         }),
@@ -155,9 +155,9 @@ export default definePlugin<LicensingConfig>({
         ...approvalPages(parts),
         ...customerPages(parts),
       ],
-      panels: panels(parts),
-      jobs: jobs(services, deps),
-      start: async () => hashes.later(),
+      panels: approvalPanels(parts),
+      jobs: createJobs(services, deps),
+      start: async () => hashes.scheduleMissing(),
       stop: async () => {
         await hashes.stop();
         for (const outbox of outboxes) await outbox.drain();

@@ -1,29 +1,29 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { LicenseDirectoryAdapter } from './licenses/directory.js';
-import { LicenseExpiry } from './licenses/expiry.js';
-import { KeyHashes } from './licenses/key-hashes.js';
-import { Licenses } from './licenses/licenses.js';
-import { OpeningMarks } from './licenses/marks.js';
+import { LicenseExpiryJob } from './licenses/expiry.js';
+import { KeyHashService } from './licenses/key-hashes.js';
+import { LicenseService } from './licenses/licenses.js';
+import { StoreAccessMarks } from './licenses/marks.js';
 import { LicenseChangeNotifier } from './licenses/watchers.js';
-import { Activations } from './machines/activations.js';
-import { LicensedMachines } from './machines/machines.js';
+import { ActivationService } from './machines/activations.js';
+import { MachineService } from './machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
 import { LicenseValidator } from './online/online.js';
-import { Signing } from './online/signing.js';
+import { LicenseSigningService } from './online/signing.js';
 import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js';
 
 const SERVICES = {
-  licenses: Licenses,
-  activations: Activations,
-  machines: LicensedMachines,
+  licenses: LicenseService,
+  activations: ActivationService,
+  machines: MachineService,
   directory: LicenseDirectoryAdapter,
-  expiry: LicenseExpiry,
-  hashes: KeyHashes,
-  marks: OpeningMarks,
+  expiry: LicenseExpiryJob,
+  hashes: KeyHashService,
+  marks: StoreAccessMarks,
   watchers: LicenseChangeNotifier,
   online: LicenseValidator,
-  signing: Signing,
+  signing: LicenseSigningService,
 };
 
 export type LicensingServices = Instances<typeof SERVICES> & {

@@ -19,7 +19,7 @@ function parseTopics(given: string, topics: readonly LiveTopic[]): TopicRequest[
   const topic = topics.find((one) => one.name === name);
   if (topic === undefined) return [];
   const subject = decodeSubject(encoded);
-  return subject === null ? [] : [{ name: given, mark: () => topic.mark(subject) }];
+  return subject === null ? [] : [{ name: given, mark: () => topic.getRevision(subject) }];
 }
 
 function decodeSubject(encoded: string): string | null {
@@ -51,7 +51,7 @@ export class LiveHub {
     return this.#followed.size;
   }
 
-  async *events(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+  async *streamEvents(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
     const changed = new Set<string>();
     let awake = (): void => undefined;
     const wake = (topic: string): void => {
@@ -103,10 +103,10 @@ export class LiveHub {
   #poll(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     if (followed.timer !== null) clearTimeout(followed.timer);
     followed.timer = null;
-    return this.#looking.fresh(topic.name, () => this.#readMark(topic, followed));
+    return this.#looking.fresh(topic.name, () => this.#readVersion(topic, followed));
   }
 
-  async #readMark(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
+  async #readVersion(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     try {
       const mark = await topic.mark();
       const before = followed.mark;

@@ -28,7 +28,7 @@ const buildStreamRoute = (hub: LiveHub): RouteSpec => ({
   },
   handle: ({ query }) => {
     const names = (query['topics'] as string).split(' ');
-    return new EventStreamAnswer((signal) => hub.events(names, signal), {
+    return new EventStreamAnswer((signal) => hub.streamEvents(names, signal), {
       aliveEverySeconds: SESSION_CHECK_SECONDS,
     }).header('cache-control', 'no-store');
   },

@@ -3,9 +3,9 @@
  * The index only reads names; fields are rendered per group on demand, because all together would
  * block the event loop.
  */
-import { exampleOf, resolve, rowsOf, typeOf, type SchemaRow } from './schema.js';
+import { buildExample, resolveSchema, buildSchemaRows, describeType, type SchemaRow } from './schema.js';
 
-type Tree = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 export interface OperationRef {
   id: string;
@@ -14,7 +14,7 @@ export interface OperationRef {
   summary: string;
 }
 
-export interface Operation extends OperationRef {
+export interface ApiOperation extends OperationRef {
   description: string;
   access: string;
   parameters: (SchemaRow & { place: string })[];
@@ -23,37 +23,37 @@ export interface Operation extends OperationRef {
   curl: string;
 }
 
-export interface Group {
+export interface ApiGroup {
   id: string;
   title: string;
   text: string;
   operations: OperationRef[];
 }
 
-const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
-const textAt = (tree: Tree, key: string): string => (typeof tree[key] === 'string' ? tree[key] : '');
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const tree = (value: unknown): Tree => (isTree(value) ? value : {});
+const HTTP_METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
+const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const getText = (tree: JsonObject, key: string): string => (typeof tree[key] === 'string' ? tree[key] : '');
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toJsonObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-export function shellQuote(value: string): string {
+export function quoteForShell(value: string): string {
   return /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
-function groupOf(spec: Tree): { id: string; title: string } {
+function getGroup(spec: JsonObject): { id: string; title: string } {
   const title =
-    list(spec['tags']).find((tag): tag is string => typeof tag === 'string' && /[a-z0-9]/i.test(tag)) ?? 'other';
+    toList(spec['tags']).find((tag): tag is string => typeof tag === 'string' && /[a-z0-9]/i.test(tag)) ?? 'other';
   const id = title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   return { id, title };
 }
 
-function contentSchema(content: unknown): { type: string; schema: unknown } | null {
-  const [entry] = Object.entries(tree(content));
-  return entry ? { type: entry[0], schema: tree(entry[1])['schema'] } : null;
+function getContentSchema(content: unknown): { type: string; schema: unknown } | null {
+  const [entry] = Object.entries(toJsonObject(content));
+  return entry ? { type: entry[0], schema: toJsonObject(entry[1])['schema'] } : null;
 }
 
 /** Readable texts of the security schemes. */
-const WAYS = new Map<string, (needs: string) => string>(
+const SECURITY_SCHEME_TEXTS = new Map<string, (needs: string) => string>(
   Object.entries({
     token: (scopes) => (scopes ? `a token with ${scopes}` : 'any token'),
     sharedKey: () => 'the shared key',
@@ -61,14 +61,14 @@ const WAYS = new Map<string, (needs: string) => string>(
   }),
 );
 
-function accessOf(security: unknown): string {
-  const ways = list(security).map((way) => {
-    const names = Object.entries(tree(way));
+function describeAccess(security: unknown): string {
+  const ways = toList(security).map((way) => {
+    const names = Object.entries(toJsonObject(way));
     if (names.length === 0) return 'no credential';
     return names
       .map(([name, needs]) => {
-        const what = list(needs).join(', ');
-        return WAYS.get(name)?.(what) ?? (what ? `${name} (${what})` : name);
+        const what = toList(needs).join(', ');
+        return SECURITY_SCHEME_TEXTS.get(name)?.(what) ?? (what ? `${name} (${what})` : name);
       })
       .join(' and ');
   });
@@ -76,99 +76,99 @@ function accessOf(security: unknown): string {
 }
 
 /** Where a command puts the credential; double quotes let the shell expand variables. */
-interface Credential {
+interface CurlCredential {
   query?: string;
   option?: string;
 }
 
-function credentialOf(security: unknown, document: Tree): Credential {
-  const schemes = tree(tree(document['components'])['securitySchemes']);
-  const names = list(security).flatMap((way) => Object.keys(tree(way)));
-  const name = names.find((one) => textAt(tree(schemes[one]), 'in') === 'query') ?? names[0];
+function selectCredential(security: unknown, document: JsonObject): CurlCredential {
+  const schemes = toJsonObject(toJsonObject(document['components'])['securitySchemes']);
+  const names = toList(security).flatMap((way) => Object.keys(toJsonObject(way)));
+  const name = names.find((one) => getText(toJsonObject(schemes[one]), 'in') === 'query') ?? names[0];
   if (name === undefined) return {};
-  const way = tree(schemes[name]);
-  const place = textAt(way, 'in');
-  if (place === 'query') return { query: `?${encodeURIComponent(textAt(way, 'name'))}=$AOS_INTAKE_KEY` };
-  if (place === 'cookie') return { option: `-b "${textAt(way, 'name')}=$AOS_SESSION"` };
-  if (place === 'header') return { option: `-H "${textAt(way, 'name')}: $AOS_INTAKE_KEY"` };
-  if (textAt(way, 'scheme') === 'basic') return { option: '-u "$AOS_USER:$AOS_PASSWORD"' };
-  return { option: `-H "Authorization: Bearer ${BEARERS.get(name) ?? '$SVC_TOKEN'}"` };
+  const way = toJsonObject(schemes[name]);
+  const place = getText(way, 'in');
+  if (place === 'query') return { query: `?${encodeURIComponent(getText(way, 'name'))}=$AOS_INTAKE_KEY` };
+  if (place === 'cookie') return { option: `-b "${getText(way, 'name')}=$AOS_SESSION"` };
+  if (place === 'header') return { option: `-H "${getText(way, 'name')}: $AOS_INTAKE_KEY"` };
+  if (getText(way, 'scheme') === 'basic') return { option: '-u "$AOS_USER:$AOS_PASSWORD"' };
+  return { option: `-H "Authorization: Bearer ${BEARER_VARIABLES.get(name) ?? '$SVC_TOKEN'}"` };
 }
 
-const BEARERS = new Map([
+const BEARER_VARIABLES = new Map([
   ['sharedKey', '$SVC_SHARED_KEY'],
   ['intakeKey', '$AOS_INTAKE_KEY'],
 ]);
 
-function curlOf(
+function buildCurlCommand(
   method: string,
   path: string,
   baseUrl: string,
-  { query, option }: Credential,
+  { query, option }: CurlCredential,
   body: { type: string; schema: unknown } | null,
-  document: Tree,
+  document: JsonObject,
 ): string {
-  const place = shellQuote(baseUrl.replace(/\/$/, '') + path);
+  const place = quoteForShell(baseUrl.replace(/\/$/, '') + path);
   const url = query === undefined ? place : `${place}"${query}"`;
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${url}`];
   if (option !== undefined) lines.push(option);
   if (body) {
-    lines.push(`-H ${shellQuote(`Content-Type: ${body.type}`)}`);
-    const example = body.type.includes('json') ? JSON.stringify(exampleOf(body.schema, document)) : '…';
-    lines.push(`-d ${shellQuote(example)}`);
+    lines.push(`-H ${quoteForShell(`Content-Type: ${body.type}`)}`);
+    const example = body.type.includes('json') ? JSON.stringify(buildExample(body.schema, document)) : '…';
+    lines.push(`-d ${quoteForShell(example)}`);
   }
   return lines.join(' \\\n  ');
 }
 
-function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operation {
+function buildOperation(ref: OperationRef, document: JsonObject, baseUrl: string): ApiOperation {
   const { method, path } = ref;
-  const item = tree(tree(document['paths'])[path]);
-  const spec = tree(item[method.toLowerCase()]);
-  const body = contentSchema(resolve(spec['requestBody'], document)['content']);
+  const item = toJsonObject(toJsonObject(document['paths'])[path]);
+  const spec = toJsonObject(item[method.toLowerCase()]);
+  const body = getContentSchema(resolveSchema(spec['requestBody'], document)['content']);
   const security = spec['security'] ?? document['security'];
-  const parameters = [...list(item['parameters']), ...list(spec['parameters'])].map((one) => {
-    const parameter = resolve(one, document);
+  const parameters = [...toList(item['parameters']), ...toList(spec['parameters'])].map((one) => {
+    const parameter = resolveSchema(one, document);
     const schema = parameter['schema'];
-    const [row] = rowsOf({ properties: { x: schema } }, document);
+    const [row] = buildSchemaRows({ properties: { x: schema } }, document);
     return {
-      name: textAt(parameter, 'name'),
-      place: textAt(parameter, 'in'),
-      type: typeOf(schema, document),
+      name: getText(parameter, 'name'),
+      place: getText(parameter, 'in'),
+      type: describeType(schema, document),
       required: parameter['required'] === true,
-      text: textAt(parameter, 'description') || (row?.text ?? ''),
+      text: getText(parameter, 'description') || (row?.text ?? ''),
     };
   });
-  const answers = Object.entries(tree(spec['responses'])).map(([status, answer]) => {
-    const found = resolve(answer, document);
-    const content = contentSchema(found['content']);
+  const answers = Object.entries(toJsonObject(spec['responses'])).map(([status, answer]) => {
+    const found = resolveSchema(answer, document);
+    const content = getContentSchema(found['content']);
     // All errors share one shape, explained in the overview, so only successes are rendered.
-    const rows = content && status.startsWith('2') ? rowsOf(content.schema, document) : [];
-    return { status, text: textAt(found, 'description'), rows };
+    const rows = content && status.startsWith('2') ? buildSchemaRows(content.schema, document) : [];
+    return { status, text: getText(found, 'description'), rows };
   });
   return {
     ...ref,
-    description: textAt(spec, 'description'),
-    access: accessOf(security),
+    description: getText(spec, 'description'),
+    access: describeAccess(security),
     parameters,
     body: body && {
-      rows: rowsOf(body.schema, document),
+      rows: buildSchemaRows(body.schema, document),
       type: body.type,
-      required: resolve(spec['requestBody'], document)['required'] === true,
+      required: resolveSchema(spec['requestBody'], document)['required'] === true,
     },
     answers,
-    curl: curlOf(method, path, baseUrl, credentialOf(security, document), body, document),
+    curl: buildCurlCommand(method, path, baseUrl, selectCredential(security, document), body, document),
   };
 }
 
 /** Groups are sorted by name, operations keep the document's order. */
-export function apiIndex(openapi: object): Group[] {
-  const groups = new Map<string, Group>();
-  const tags = list((openapi as Tree)['tags']).map((tag) => tree(tag));
-  for (const [path, item] of Object.entries(tree((openapi as Tree)['paths']))) {
-    for (const [method, spec] of Object.entries(tree(item))) {
-      if (!METHODS.has(method) || !isTree(spec)) continue;
-      const { id, title } = groupOf(spec);
-      const text = textAt(tree(tags.find((tag) => tag['name'] === title)), 'description');
+export function buildApiIndex(openapi: object): ApiGroup[] {
+  const groups = new Map<string, ApiGroup>();
+  const tags = toList((openapi as JsonObject)['tags']).map((tag) => toJsonObject(tag));
+  for (const [path, item] of Object.entries(toJsonObject((openapi as JsonObject)['paths']))) {
+    for (const [method, spec] of Object.entries(toJsonObject(item))) {
+      if (!HTTP_METHODS.has(method) || !isJsonObject(spec)) continue;
+      const { id, title } = getGroup(spec);
+      const text = getText(toJsonObject(tags.find((tag) => tag['name'] === title)), 'description');
       const group = groups.get(id) ?? { id, title, text, operations: [] };
       groups.set(id, group);
       const anchor = `${method}${path}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -176,7 +176,7 @@ export function apiIndex(openapi: object): Group[] {
         id: anchor.replace(/-$/, ''),
         method: method.toUpperCase(),
         path,
-        summary: textAt(spec, 'summary'),
+        summary: getText(spec, 'summary'),
       });
     }
   }
@@ -184,6 +184,6 @@ export function apiIndex(openapi: object): Group[] {
 }
 
 /** @param baseUrl `server.base_url`, for the commands */
-export function apiOperations(openapi: object, group: Group, baseUrl: string): Operation[] {
-  return group.operations.map((ref) => operationOf(ref, openapi as Tree, baseUrl));
+export function buildApiOperations(openapi: object, group: ApiGroup, baseUrl: string): ApiOperation[] {
+  return group.operations.map((ref) => buildOperation(ref, openapi as JsonObject, baseUrl));
 }

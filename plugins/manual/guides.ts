@@ -1,10 +1,10 @@
 import type { Manual, ManualPage } from '../../ports/manual.js';
-import { bodyOf, sectionsOf, titleOf, type Section } from './sections.js';
+import { getPageBody, parseSections, getPageTitle, type GuideSection } from './sections.js';
 
 export interface Guide extends ManualPage {
   title: string;
   body: string;
-  sections: readonly Section[];
+  sections: readonly GuideSection[];
 }
 
 export interface GuideHit {
@@ -20,7 +20,7 @@ export interface GuideGroup {
 }
 
 /** Groups by task, in the order of docs/README.md; the last one collects the rest. */
-const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
+const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Run it',
     [
@@ -62,45 +62,45 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
     ],
   ],
 ];
-const DEEPER = /^(decisions|spec)\//;
-const DETAIL_CHARS = 160;
+const SUBFOLDER_PATTERN = /^(decisions|spec)\//;
+const MAX_DETAIL_CHARACTERS = 160;
 
-const unmarked = (text: string): string =>
+const stripMarkdown = (text: string): string =>
   text
     .replaceAll(/[`*]|^#+ |\[([^\]]*)\]\([^)]*\)/gm, '$1')
     .replaceAll(/\s*\|[\s|-]*/g, ' · ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-const firstLine = (text: string): string => {
+const getFirstLine = (text: string): string => {
   const paragraph = text.split(/\n\s*\n/).find((part) => /^[\p{L}`*[]/u.test(part.trim())) ?? '';
-  const line = unmarked(paragraph);
-  return line.length > DETAIL_CHARS ? `${line.slice(0, DETAIL_CHARS - 1)}…` : line;
+  const line = stripMarkdown(paragraph);
+  return line.length > MAX_DETAIL_CHARACTERS ? `${line.slice(0, MAX_DETAIL_CHARACTERS - 1)}…` : line;
 };
 
-function around(text: string, word: string): string {
-  const flat = unmarked(text);
+function extractContext(text: string, word: string): string {
+  const flat = stripMarkdown(text);
   const at = Math.max(0, flat.toLowerCase().indexOf(word));
-  const from = Math.max(0, at - DETAIL_CHARS / 2);
-  return `${from > 0 ? '…' : ''}${flat.slice(from, from + DETAIL_CHARS)}${from + DETAIL_CHARS < flat.length ? '…' : ''}`;
+  const from = Math.max(0, at - MAX_DETAIL_CHARACTERS / 2);
+  return `${from > 0 ? '…' : ''}${flat.slice(from, from + MAX_DETAIL_CHARACTERS)}${from + MAX_DETAIL_CHARACTERS < flat.length ? '…' : ''}`;
 }
 
-const described = ({ name, title, sections }: Guide): GuideGroup['guides'][number] => ({
+const toGuideEntry = ({ name, title, sections }: Guide): GuideGroup['guides'][number] => ({
   name,
   title,
-  text: firstLine(sections[0]?.text ?? ''),
+  text: getFirstLine(sections[0]?.text ?? ''),
 });
 
-export class Guides {
+export class GuideIndex {
   #guides: Promise<readonly Guide[]> | null = null;
 
   constructor(private readonly manual: Manual) {}
 
-  async all(): Promise<readonly Guide[]> {
+  async list(): Promise<readonly Guide[]> {
     this.#guides ??= this.manual
-      .pages()
+      .listPages()
       .then((pages) =>
-        pages.map((page) => ({ ...page, title: titleOf(page), body: bodyOf(page), sections: sectionsOf(page) })),
+        pages.map((page) => ({ ...page, title: getPageTitle(page), body: getPageBody(page), sections: parseSections(page) })),
       );
     try {
       return await this.#guides;
@@ -111,22 +111,22 @@ export class Guides {
   }
 
   async find(name: string): Promise<Guide | null> {
-    return (await this.all()).find((guide) => guide.name === name) ?? null;
+    return (await this.list()).find((guide) => guide.name === name) ?? null;
   }
 
   /** Returns guides by task, then decisions and the specification. */
-  async groups(): Promise<GuideGroup[]> {
-    const all = await this.all();
-    const named = new Set(GROUPS.flatMap(([, names]) => names));
-    const groups = GROUPS.map(([title, names]) => ({
+  async listGroups(): Promise<GuideGroup[]> {
+    const all = await this.list();
+    const named = new Set(GUIDE_GROUPS.flatMap(([, names]) => names));
+    const groups = GUIDE_GROUPS.map(([title, names]) => ({
       title,
-      guides: names.flatMap((name) => all.filter((guide) => guide.name === name)).map(described),
+      guides: names.flatMap((name) => all.filter((guide) => guide.name === name)).map(toGuideEntry),
     }));
-    const others = all.filter(({ name }) => !named.has(name) && !DEEPER.test(name));
-    const deeper = all.filter((guide) => DEEPER.test(guide.name)).map(({ name, title }) => ({ name, title, text: '' }));
+    const others = all.filter(({ name }) => !named.has(name) && !SUBFOLDER_PATTERN.test(name));
+    const deeper = all.filter((guide) => SUBFOLDER_PATTERN.test(guide.name)).map(({ name, title }) => ({ name, title, text: '' }));
     return [
       ...groups,
-      { title: 'More', guides: others.map(described) },
+      { title: 'More', guides: others.map(toGuideEntry) },
       { title: 'Decisions and specification', guides: deeper },
     ].filter(({ guides }) => guides.length > 0);
   }
@@ -137,18 +137,18 @@ export class Guides {
    */
   async search(words: readonly string[], limit: number): Promise<GuideHit[]> {
     const found: { hit: GuideHit; rank: number }[] = [];
-    for (const guide of await this.all()) {
+    for (const guide of await this.list()) {
       for (const section of guide.sections) {
         const heading = `${guide.title} ${section.heading}`.toLowerCase();
         const text = section.text.toLowerCase();
         if (!words.every((word) => heading.includes(word) || text.includes(word))) continue;
-        const rank = words.filter((word) => heading.includes(word)).length + (DEEPER.test(guide.name) ? -1 : 0);
+        const rank = words.filter((word) => heading.includes(word)).length + (SUBFOLDER_PATTERN.test(guide.name) ? -1 : 0);
         const title = section.anchor === '' ? guide.title : `${guide.title} › ${section.heading}`;
         const anchor = section.anchor === '' ? '' : `#${section.anchor}`;
         const missing = words.find((word) => text.includes(word)) ?? '';
         found.push({
           rank,
-          hit: { title, href: `/docs/${guide.name}${anchor}`, detail: around(section.text, missing) },
+          hit: { title, href: `/docs/${guide.name}${anchor}`, detail: extractContext(section.text, missing) },
         });
       }
     }

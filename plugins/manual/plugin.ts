@@ -4,15 +4,15 @@ import { notFound } from '../../kernel/errors.js';
 import { SEARCH_PROVIDERS, type SearchProvider } from '../../ports/domain/search.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import type { Manual } from '../../ports/manual.js';
-import { apiPages } from './api-pages.js';
-import { Guides } from './guides.js';
+import { buildApiPages } from './api-pages.js';
+import { GuideIndex } from './guides.js';
 
-const HITS = 30;
-const HOUR = 'private, max-age=3600';
+const MAX_HITS = 30;
+const CACHE_CONTROL_HOUR = 'private, max-age=3600';
 
 const access = { session: 'member' } as const;
 
-function guidePage(guides: Guides): (request: HttpRequest) => Promise<View> {
+function createGuideHandler(guides: GuideIndex): (request: HttpRequest) => Promise<View> {
   return async ({ params }) => {
     const name = [params['folder'], params['page']].filter(Boolean).join('/');
     const guide = await guides.find(name);
@@ -32,7 +32,7 @@ const name = joi
   .pattern(/^[a-z0-9][a-z0-9-]{0,99}$/i, 'name of a page')
   .required();
 
-const pages = (guides: Guides, manual: Manual): PageSpec[] => [
+const buildManualPages = (guides: GuideIndex, manual: Manual): PageSpec[] => [
   {
     path: '/docs',
     title: 'Docs',
@@ -48,8 +48,8 @@ const pages = (guides: Guides, manual: Manual): PageSpec[] => [
     handle: async ({ query }) => {
       const q = (query['q'] as string).trim();
       const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-      const hits = words.length === 0 ? null : await guides.search(words, HITS);
-      return new View('docs', { q, hits, groups: hits === null ? await guides.groups() : [] });
+      const hits = words.length === 0 ? null : await guides.search(words, MAX_HITS);
+      return new View('docs', { q, hits, groups: hits === null ? await guides.listGroups() : [] });
     },
   },
   {
@@ -57,21 +57,21 @@ const pages = (guides: Guides, manual: Manual): PageSpec[] => [
     title: 'Docs',
     access,
     input: { params: joi.object({ page: name }) },
-    handle: guidePage(guides),
+    handle: createGuideHandler(guides),
   },
   {
     path: '/docs/decisions/{page}',
     title: 'Decision',
     access,
     input: { params: joi.object({ page: name }) },
-    handle: (request) => guidePage(guides)({ ...request, params: { ...request.params, folder: 'decisions' } }),
+    handle: (request) => createGuideHandler(guides)({ ...request, params: { ...request.params, folder: 'decisions' } }),
   },
   {
     path: '/docs/spec/{page}',
     title: 'Specification',
     access,
     input: { params: joi.object({ page: name }) },
-    handle: (request) => guidePage(guides)({ ...request, params: { ...request.params, folder: 'spec' } }),
+    handle: (request) => createGuideHandler(guides)({ ...request, params: { ...request.params, folder: 'spec' } }),
   },
   {
     path: '/docs/images/{file}',
@@ -79,22 +79,22 @@ const pages = (guides: Guides, manual: Manual): PageSpec[] => [
     access,
     input: { params: joi.object({ file: joi.string().max(100).required() }) },
     handle: async ({ params }) => {
-      const picture = await manual.picture(`images/${String(params['file'])}`);
+      const picture = await manual.readPicture(`images/${String(params['file'])}`);
       if (picture === null) throw notFound(`a picture ${String(params['file'])} of the manual`);
       return new Reply(200, Buffer.from(picture.bytes))
         .header('content-type', picture.type)
-        .header('cache-control', HOUR);
+        .header('cache-control', CACHE_CONTROL_HOUR);
     },
   },
 ];
 
-const provider = (guides: Guides): SearchProvider => ({
+const createGuideSearch = (guides: GuideIndex): SearchProvider => ({
   label: 'Docs',
   icon: 'book',
   order: 90,
   role: 'member',
   find: ({ words, limit }) => guides.search(words, limit),
-  more: (text) => `/docs?q=${encodeURIComponent(text)}`,
+  getListHref: (text) => `/docs?q=${encodeURIComponent(text)}`,
 });
 
 export default definePlugin({
@@ -108,10 +108,10 @@ export default definePlugin({
   from: import.meta.url,
   setup(ctx) {
     const { manual } = ctx.ports;
-    const guides = new Guides(manual);
+    const guides = new GuideIndex(manual);
     return {
-      pages: [...pages(guides, manual), ...apiPages(ctx.resolve(SYSTEM), ctx.app)],
-      extensions: [extend(SEARCH_PROVIDERS, provider(guides))],
+      pages: [...buildManualPages(guides, manual), ...buildApiPages(ctx.resolve(SYSTEM), ctx.app)],
+      extensions: [extend(SEARCH_PROVIDERS, createGuideSearch(guides))],
     };
   },
 });

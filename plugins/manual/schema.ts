@@ -2,7 +2,7 @@
  * Renders JSON Schema as table rows and as example values for /docs/api. A client-side
  * documentation page would require scripts.
  */
-type Tree = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 export interface SchemaRow {
   /** `checks.database.ok`, `items[].id` */
@@ -12,56 +12,56 @@ export interface SchemaRow {
   text: string;
 }
 
-const DEPTH = 5;
-const ROWS = 200;
+const MAX_DEPTH = 5;
+const MAX_ROWS = 200;
 
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const words = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-export function resolve(schema: unknown, document: Tree, depth = 0): Tree {
-  if (!isTree(schema) || depth > 10) return {};
+export function resolveSchema(schema: unknown, document: JsonObject, depth = 0): JsonObject {
+  if (!isJsonObject(schema) || depth > 10) return {};
   if (schema['$ref'] === undefined && schema['allOf'] === undefined) return schema;
   const { $ref: ref, allOf, ...rest } = schema;
-  if (typeof ref === 'string') return { ...resolve(target(ref, document), document, depth + 1), ...rest };
+  if (typeof ref === 'string') return { ...resolveSchema(findReference(ref, document), document, depth + 1), ...rest };
   if (!Array.isArray(allOf)) return schema;
-  return allOf.map((part) => resolve(part, document, depth + 1)).reduce(join, rest);
+  return allOf.map((part) => resolveSchema(part, document, depth + 1)).reduce(mergeSchemas, rest);
 }
 
-function target(ref: string, document: Tree): unknown {
+function findReference(ref: string, document: JsonObject): unknown {
   if (!ref.startsWith('#/')) return {};
   const keys = ref.slice(2).split('/');
   return keys.reduce<unknown>((at, key) => {
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    return isTree(at) && Object.hasOwn(at, name) ? at[name] : {};
+    return isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : {};
   }, document);
 }
 
-function join(a: Tree, b: Tree): Tree {
+function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
   const properties = {
-    ...(isTree(a['properties']) ? a['properties'] : {}),
-    ...(isTree(b['properties']) ? b['properties'] : {}),
+    ...(isJsonObject(a['properties']) ? a['properties'] : {}),
+    ...(isJsonObject(b['properties']) ? b['properties'] : {}),
   };
-  return { ...a, ...b, properties, required: [...list(a['required']), ...list(b['required'])] };
+  return { ...a, ...b, properties, required: [...toList(a['required']), ...toList(b['required'])] };
 }
 
 /** Returns `string (uuid)`, `array of string` or `object or null`. */
-export function typeOf(schema: unknown, document: Tree, depth = 0): string {
-  const s = resolve(schema, document);
-  const choices = [...list(s['anyOf']), ...list(s['oneOf'])];
-  if (choices.length > 0 && depth < DEPTH) {
-    return [...new Set(choices.map((choice) => typeOf(choice, document, depth + 1)))].join(' or ');
+export function describeType(schema: unknown, document: JsonObject, depth = 0): string {
+  const s = resolveSchema(schema, document);
+  const choices = [...toList(s['anyOf']), ...toList(s['oneOf'])];
+  if (choices.length > 0 && depth < MAX_DEPTH) {
+    return [...new Set(choices.map((choice) => describeType(choice, document, depth + 1)))].join(' or ');
   }
-  if (s['const'] !== undefined) return words(s['const']);
-  const types = Array.isArray(s['type']) ? s['type'].map(words) : typeof s['type'] === 'string' ? [s['type']] : [];
-  if (types.includes('array') && depth < DEPTH) {
-    return types.map((t) => (t === 'array' ? `array of ${typeOf(s['items'], document, depth + 1)}` : t)).join(' or ');
+  if (s['const'] !== undefined) return formatValue(s['const']);
+  const types = Array.isArray(s['type']) ? s['type'].map(formatValue) : typeof s['type'] === 'string' ? [s['type']] : [];
+  if (types.includes('array') && depth < MAX_DEPTH) {
+    return types.map((t) => (t === 'array' ? `array of ${describeType(s['items'], document, depth + 1)}` : t)).join(' or ');
   }
   const format = typeof s['format'] === 'string' ? ` (${s['format']})` : '';
-  return types.length > 0 ? types.join(' or ') + format : isTree(s['properties']) ? 'object' : 'any';
+  return types.length > 0 ? types.join(' or ') + format : isJsonObject(s['properties']) ? 'object' : 'any';
 }
 
-const LIMITS: readonly [key: string, says: string][] = [
+const LIMIT_TEXTS: readonly [key: string, says: string][] = [
   ['minLength', 'at least # characters'],
   ['maxLength', 'at most # characters'],
   ['minimum', 'from #'],
@@ -72,36 +72,36 @@ const LIMITS: readonly [key: string, says: string][] = [
   ['default', 'default #'],
 ];
 
-function textOf(s: Tree): string {
+function describeSchema(s: JsonObject): string {
   const description = typeof s['description'] === 'string' ? s['description'] : '';
-  const choices = Array.isArray(s['enum']) ? `one of ${s['enum'].map(words).join(', ')}` : '';
-  const limits = LIMITS.filter(([key]) => s[key] !== undefined).map(([key, says]) =>
-    says.replace('#', () => words(s[key])),
+  const choices = Array.isArray(s['enum']) ? `one of ${s['enum'].map(formatValue).join(', ')}` : '';
+  const limits = LIMIT_TEXTS.filter(([key]) => s[key] !== undefined).map(([key, says]) =>
+    says.replace('#', () => formatValue(s[key])),
   );
   return [description, [choices, ...limits].filter(Boolean).join(', ')].filter(Boolean).join(' · ');
 }
 
 /** Returns the fields of an object schema, nested ones by path, limited to `MAX_ROWS`. */
-export function rowsOf(schema: unknown, document: Tree): SchemaRow[] {
+export function buildSchemaRows(schema: unknown, document: JsonObject): SchemaRow[] {
   const rows: SchemaRow[] = [];
   const named = new Set<string>();
   walk(schema, '', 0);
   return rows;
 
   function walk(part: unknown, prefix: string, depth: number): void {
-    const s = resolve(part, document);
-    if (depth > DEPTH) return;
+    const s = resolveSchema(part, document);
+    if (depth > MAX_DEPTH) return;
     if (s['items'] !== undefined) walk(s['items'], `${prefix}[]`, depth + 1);
-    for (const choice of [...list(s['anyOf']), ...list(s['oneOf'])]) walk(choice, prefix, depth + 1);
-    if (!isTree(s['properties'])) return;
-    const required = list(s['required']);
+    for (const choice of [...toList(s['anyOf']), ...toList(s['oneOf'])]) walk(choice, prefix, depth + 1);
+    if (!isJsonObject(s['properties'])) return;
+    const required = toList(s['required']);
     for (const [key, child] of Object.entries(s['properties'])) {
-      if (rows.length >= ROWS) return;
+      if (rows.length >= MAX_ROWS) return;
       const name = prefix === '' ? key : `${prefix}.${key}`;
-      const own = resolve(child, document);
+      const own = resolveSchema(child, document);
       if (!named.has(name)) {
         named.add(name);
-        rows.push({ name, type: typeOf(child, document), required: required.includes(key), text: textOf(own) });
+        rows.push({ name, type: describeType(child, document), required: required.includes(key), text: describeSchema(own) });
       }
       walk(own, name, depth + 1);
     }
@@ -111,17 +111,17 @@ export function rowsOf(schema: unknown, document: Tree): SchemaRow[] {
 /**
  * Returns a valid value: from examples, then defaults, then by type. Contains only required fields.
  */
-export function exampleOf(schema: unknown, document: Tree, depth = 0): unknown {
-  const s = resolve(schema, document);
-  const given = [s['example'], ...list(s['examples']), s['default'], s['const'], ...list(s['enum'])].find(
+export function buildExample(schema: unknown, document: JsonObject, depth = 0): unknown {
+  const s = resolveSchema(schema, document);
+  const given = [s['example'], ...toList(s['examples']), s['default'], s['const'], ...toList(s['enum'])].find(
     (v) => v !== undefined && v !== null,
   );
   if (given !== undefined) return given;
-  if (depth > DEPTH) return null;
-  const choices = [...list(s['anyOf']), ...list(s['oneOf'])];
-  if (choices.length > 0) return exampleOf(choices[0], document, depth + 1);
+  if (depth > MAX_DEPTH) return null;
+  const choices = [...toList(s['anyOf']), ...toList(s['oneOf'])];
+  if (choices.length > 0) return buildExample(choices[0], document, depth + 1);
   const type = Array.isArray(s['type']) ? s['type'][0] : s['type'];
-  if (type === 'array') return s['items'] === undefined ? [] : [exampleOf(s['items'], document, depth + 1)];
+  if (type === 'array') return s['items'] === undefined ? [] : [buildExample(s['items'], document, depth + 1)];
   if (type === 'integer' || type === 'number') return typeof s['minimum'] === 'number' ? s['minimum'] : 1;
   if (type === 'boolean') return true;
   if (type === 'string')
@@ -130,8 +130,8 @@ export function exampleOf(schema: unknown, document: Tree, depth = 0): unknown {
       : s['format'] === 'uri'
         ? 'https://example.org/'
         : 'text';
-  const properties = isTree(s['properties']) ? s['properties'] : {};
-  const wanted = list(s['required']);
+  const properties = isJsonObject(s['properties']) ? s['properties'] : {};
+  const wanted = toList(s['required']);
   const entries = Object.entries(properties).filter(([key]) => wanted.includes(key));
-  return Object.fromEntries(entries.map(([key, child]) => [key, exampleOf(child, document, depth + 1)]));
+  return Object.fromEntries(entries.map(([key, child]) => [key, buildExample(child, document, depth + 1)]));
 }

@@ -1,45 +1,45 @@
 /** `POST /mcp`: transport checks before the protocol (origin, media types, JSON, batches). */
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
 import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from './headers.js';
-import { BadMessage, INVALID_REQUEST, readMessage } from './message.js';
-import type { Protocol } from './protocol.js';
+import { InvalidMessage, INVALID_REQUEST_CODE, readMessage } from './message.js';
+import type { McpProtocol } from './protocol.js';
 
-export interface EndpointParts {
-  protocol: () => Promise<Protocol>;
+export interface McpEndpointDeps {
+  protocol: () => Promise<McpProtocol>;
   baseUrl: () => string;
   allowedOrigins: readonly string[];
-  connected: () => void;
+  onMessage: () => void;
 }
 
 /** From the range that JSON-RPC reserves for servers. */
-const REFUSED = -32_000;
+const REJECTED_ERROR_CODE = -32_000;
 
-const refusal = (status: number, code: number, message: string): Reply =>
+const buildErrorReply = (status: number, code: number, message: string): Reply =>
   new Reply(status, JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })).header(
     'content-type',
     'application/json',
   );
 
-export class Endpoint {
-  constructor(private readonly parts: EndpointParts) {}
+export class McpEndpoint {
+  constructor(private readonly parts: McpEndpointDeps) {}
 
   readonly handle = async (request: HttpRequest): Promise<Reply> => {
     const { headers } = request;
     if (!isOriginAllowed(headers['origin'], this.parts.baseUrl(), this.parts.allowedOrigins)) {
-      return refusal(403, REFUSED, 'Pages of this origin may not call; see mcp.allowed_origins.');
+      return buildErrorReply(403, REJECTED_ERROR_CODE, 'Pages of this origin may not call; see mcp.allowed_origins.');
     }
-    if (!acceptsJson(headers['accept'])) return refusal(406, REFUSED, 'Answers are application/json; accept it.');
-    if (!isJson(headers['content-type'])) return refusal(415, REFUSED, 'The content type must be application/json.');
+    if (!acceptsJson(headers['accept'])) return buildErrorReply(406, REJECTED_ERROR_CODE, 'Answers are application/json; accept it.');
+    if (!isJson(headers['content-type'])) return buildErrorReply(415, REJECTED_ERROR_CODE, 'The content type must be application/json.');
     const read = readMessage(request.body as Uint8Array);
-    if (read instanceof BadMessage) return refusal(400, read.code, read.message);
+    if (read instanceof InvalidMessage) return buildErrorReply(400, read.code, read.message);
     if (Array.isArray(read.body)) {
       if (!allowsBatches(headers['mcp-protocol-version'])) {
-        return refusal(400, INVALID_REQUEST, 'Invalid request: this protocol revision has no batches.');
+        return buildErrorReply(400, INVALID_REQUEST_CODE, 'Invalid request: this protocol revision has no batches.');
       }
       if (read.body.length === 0) return new Reply(202, null);
     }
-    this.parts.connected();
+    this.parts.onMessage();
     const protocol = await this.parts.protocol();
-    return protocol.answer(request, read.body);
+    return protocol.handleMessage(request, read.body);
   };
 }

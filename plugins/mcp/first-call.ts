@@ -9,9 +9,9 @@ export interface FirstCallDoc extends Doc {
   at: string;
 }
 
-const FIRST_CALL = 'first_call';
+const FIRST_CALL_ID = 'first_call';
 
-export class FirstCall {
+export class FirstCallRecorder {
   #noted = false;
 
   constructor(
@@ -24,17 +24,17 @@ export class FirstCall {
    * Records a call; only the first one of a process writes. Calls neither wait for it nor fail
    * because of it.
    */
-  note(): void {
+  record(): void {
     if (this.#noted) return;
     this.#noted = true;
-    this.marks.insert({ id: FIRST_CALL, at: this.clock.iso() }).catch((err: unknown) => {
+    this.marks.insert({ id: FIRST_CALL_ID, at: this.clock.iso() }).catch((err: unknown) => {
       if (err instanceof StoreConflict) return;
       this.#noted = false;
       this.log.warn({ err }, 'the first call of an agent was not noted');
     });
   }
 
-  async happened(): Promise<boolean> {
-    return (await this.marks.get(FIRST_CALL)) !== null;
+  async hasHappened(): Promise<boolean> {
+    return (await this.marks.get(FIRST_CALL_ID)) !== null;
   }
 }

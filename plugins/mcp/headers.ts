@@ -1,10 +1,10 @@
 /** Revisions with batches; later ones removed them. A missing header means 2025-03-26. */
-const WITH_BATCHES = new Set(['2024-11-05', '2025-03-26']);
+const BATCH_REVISIONS = new Set(['2024-11-05', '2025-03-26']);
 
 export const allowsBatches = (revision: string | undefined): boolean =>
-  revision === undefined || WITH_BATCHES.has(revision.trim());
+  revision === undefined || BATCH_REVISIONS.has(revision.trim());
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Whether a browser page of this origin may call. Only browsers send `Origin`, also after DNS
@@ -13,19 +13,19 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  */
 export function isOriginAllowed(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
   if (origin === undefined) return true;
-  const given = urlOf(origin);
-  const own = urlOf(baseUrl);
+  const given = parseUrl(origin);
+  const own = parseUrl(baseUrl);
   if (given === null) return false;
-  if (own !== null && (given.origin === own.origin || (LOOPBACK.has(own.hostname) && LOOPBACK.has(given.hostname)))) {
+  if (own !== null && (given.origin === own.origin || (LOOPBACK_HOSTS.has(own.hostname) && LOOPBACK_HOSTS.has(given.hostname)))) {
     return true;
   }
-  return allowed.some((one) => urlOf(one)?.origin === given.origin);
+  return allowed.some((one) => parseUrl(one)?.origin === given.origin);
 }
 
 /**
  * Returns null also for `null`, the origin of a sandboxed page, and for schemes without an origin.
  */
-function urlOf(text: string): URL | null {
+function parseUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;

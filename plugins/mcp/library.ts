@@ -6,7 +6,7 @@ import type * as Sdk from '@modelcontextprotocol/server';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 /** Dependencies that the library would load in one step. */
-const PARTS: readonly (() => unknown)[] = [
+const MODULE_LOADERS: readonly (() => unknown)[] = [
   () => import('@modelcontextprotocol/server/_shims'),
   () => import('@modelcontextprotocol/core/internal'),
   () => globalThis.Headers,
@@ -14,7 +14,7 @@ const PARTS: readonly (() => unknown)[] = [
 export async function loadMcpLibrary(): Promise<typeof Sdk> {
   // The import of this module loaded most of the library.
   await yieldToEventLoop();
-  for (const load of PARTS) {
+  for (const load of MODULE_LOADERS) {
     await load();
     await yieldToEventLoop();
   }

@@ -4,13 +4,13 @@
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { Endpoint } from './endpoint.js';
-import { FirstCall } from './first-call.js';
+import { McpEndpoint } from './endpoint.js';
+import { FirstCallRecorder } from './first-call.js';
 import { countMessages } from './message.js';
-import { Protocol } from './protocol.js';
-import { Toolbox } from './toolbox.js';
+import { McpProtocol } from './protocol.js';
+import { ToolRegistry } from './toolbox.js';
 
 interface McpConfig {
   allowed_origins: string[];
@@ -22,7 +22,7 @@ export default definePlugin<McpConfig>({
   api: 1,
   title: 'MCP endpoint for coding agents',
   needs: [SYSTEM.name],
-  extends: [FIRST_STEPS.point],
+  extends: [ONBOARDING_STEPS.point],
   collections: [{ name: 'marks', indexes: [] }],
   config: joi.object({
     allowed_origins: joi
@@ -35,37 +35,37 @@ export default definePlugin<McpConfig>({
   }),
   setup(ctx) {
     const system = ctx.resolve(SYSTEM);
-    let protocol: Promise<Protocol> | null = null;
-    let toolbox: Toolbox | null = null;
-    const load = async (): Promise<Protocol> =>
-      new Protocol({
+    let protocol: Promise<McpProtocol> | null = null;
+    let toolbox: ToolRegistry | null = null;
+    const load = async (): Promise<McpProtocol> =>
+      new McpProtocol({
         sdk: await (await import('./library.js')).loadMcpLibrary(),
-        tools: () => (toolbox ??= new Toolbox(system.tools())),
+        tools: () => (toolbox ??= new ToolRegistry(system.getTools())),
         version: ctx.app.version,
         log: ctx.log,
       });
     /** A failed load is retried by the next message. */
-    const loaded = (): Promise<Protocol> =>
+    const loaded = (): Promise<McpProtocol> =>
       (protocol ??= load().catch((error: unknown) => {
         protocol = null;
         throw error;
       }));
-    const firstCall = new FirstCall(ctx.collection('marks'), ctx.clock, ctx.log);
-    const endpoint = new Endpoint({
+    const firstCall = new FirstCallRecorder(ctx.collection('marks'), ctx.clock, ctx.log);
+    const endpoint = new McpEndpoint({
       protocol: loaded,
       baseUrl: () => ctx.app.base_url,
       allowedOrigins: ctx.config.allowed_origins,
-      connected: () => firstCall.note(),
+      onMessage: () => firstCall.record(),
     });
     return {
       extensions: [
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'agent',
           order: 30,
           title: 'Connect a coding agent',
           text: 'It claims items, reads them, says what mended them, and reports what else it finds. This is the line for Claude Code; others take the same address.',
           page: null,
-          done: () => firstCall.happened(),
+          isDone: () => firstCall.hasHappened(),
           command: ({ baseUrl, token }) =>
             // The client stores the name of the variable instead of the token.
             `export SVC_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,

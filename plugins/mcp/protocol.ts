@@ -8,48 +8,48 @@ import type * as Sdk from '@modelcontextprotocol/server';
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
 import type { Logger } from '../../ports/logger.js';
 import { INSTRUCTIONS } from './guide.js';
-import type { Toolbox } from './toolbox.js';
+import type { ToolRegistry } from './toolbox.js';
 
-export interface ProtocolParts {
+export interface McpProtocolDeps {
   sdk: typeof Sdk;
-  tools: () => Toolbox;
+  tools: () => ToolRegistry;
   version: string;
   log: Logger;
 }
 
 /** The library requires both. The response is JSON, which `mcp-endpoint.ts` checked. */
-const ACCEPT = 'application/json, text/event-stream';
+const ACCEPT_HEADER = 'application/json, text/event-stream';
 /** A `Request` needs a URL; nothing reads it. */
-const ADDRESS = 'http://localhost/mcp';
+const REQUEST_URL = 'http://localhost/mcp';
 
-export class Protocol {
+export class McpProtocol {
   readonly #callers = new WeakMap<Request, HttpRequest>();
   readonly #current: Sdk.McpHttpHandler;
   readonly #report: (error: Error) => void;
 
-  constructor(private readonly parts: ProtocolParts) {
+  constructor(private readonly parts: McpProtocolDeps) {
     this.#report = (error) => parts.log.debug({ err: error }, 'an MCP request was refused');
     this.#current = parts.sdk.createMcpHandler(
-      ({ requestInfo }) => this.#server(this.#callers.get(requestInfo as Request) as HttpRequest),
+      ({ requestInfo }) => this.#createServer(this.#callers.get(requestInfo as Request) as HttpRequest),
       { legacy: 'reject', onerror: this.#report },
     );
   }
 
-  async answer(caller: HttpRequest, body: unknown): Promise<Reply> {
-    const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(caller) });
+  async handleMessage(caller: HttpRequest, body: unknown): Promise<Reply> {
+    const request = new Request(REQUEST_URL, { method: 'POST', headers: buildHeaders(caller) });
     const legacy = await this.parts.sdk.isLegacyRequest(request, body);
-    if (legacy) return replyOf(await this.#legacy(request, caller, body));
+    if (legacy) return toReply(await this.#handleLegacy(request, caller, body));
     this.#callers.set(request, caller);
-    return replyOf(await this.#current.fetch(request, { parsedBody: body }));
+    return toReply(await this.#current.fetch(request, { parsedBody: body }));
   }
 
   close(): Promise<void> {
     return this.#current.close();
   }
 
-  async #legacy(request: Request, caller: HttpRequest, body: unknown): Promise<Response> {
+  async #handleLegacy(request: Request, caller: HttpRequest, body: unknown): Promise<Response> {
     const transport = new this.parts.sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    const server = this.#server(caller);
+    const server = this.#createServer(caller);
     await server.connect(transport);
     try {
       return await transport.handleRequest(request, { parsedBody: body });
@@ -58,16 +58,16 @@ export class Protocol {
     }
   }
 
-  #server(caller: HttpRequest): Sdk.Server {
+  #createServer(caller: HttpRequest): Sdk.Server {
     const { sdk, tools, version } = this.parts;
     const server = new sdk.Server(
       { name: 'aos', title: 'AOS', version },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
     );
     Object.assign(server, { onerror: this.#report });
-    server.setRequestHandler('tools/list', () => ({ tools: tools().list() }));
+    server.setRequestHandler('tools/list', () => ({ tools: tools().listTools() }));
     server.setRequestHandler('tools/call', async ({ params }) => {
-      const result = await this.#call(params.name, params.arguments ?? {}, caller);
+      const result = await this.#callTool(params.name, params.arguments ?? {}, caller);
       if (result !== null) return result;
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool of this name.`);
     });
@@ -75,9 +75,9 @@ export class Protocol {
   }
 
   /** An internal error contains no details, which are only logged. */
-  async #call(name: string, args: Record<string, unknown>, caller: HttpRequest): Promise<Sdk.CallToolResult | null> {
+  async #callTool(name: string, args: Record<string, unknown>, caller: HttpRequest): Promise<Sdk.CallToolResult | null> {
     try {
-      return await this.parts.tools().call(name, args, caller);
+      return await this.parts.tools().callTool(name, args, caller);
     } catch (err) {
       this.parts.log.error({ err, request_id: caller.id, tool: name }, 'a tool failed');
       const { sdk } = this.parts;
@@ -89,18 +89,18 @@ export class Protocol {
   }
 }
 
-function headersOf({ headers }: HttpRequest): Record<string, string> {
+function buildHeaders({ headers }: HttpRequest): Record<string, string> {
   const own = Object.entries(headers).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[0].startsWith('mcp-'),
   );
-  return { ...Object.fromEntries(own), accept: ACCEPT, 'content-type': 'application/json' };
+  return { ...Object.fromEntries(own), accept: ACCEPT_HEADER, 'content-type': 'application/json' };
 }
 
 /**
  * Reads the whole response. Streams of the library end immediately, because this server sends no
  * notifications.
  */
-async function replyOf(response: Response): Promise<Reply> {
+async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
   const reply = new Reply(response.status, text === '' ? null : text);
   const type = response.headers.get('content-type');

@@ -4,42 +4,42 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
-import { Fence, escapeInvisible } from './fence.js';
-import { NOTICE } from './guide.js';
-import { markOutsideText, type Limits, type MarkedAnswer } from './outside-text.js';
+import { TextFence, escapeInvisible } from './fence.js';
+import { UNTRUSTED_TEXT_NOTICE } from './guide.js';
+import { markExternalText, type TextLimits, type MarkedAnswer } from './outside-text.js';
 
-export const TEXT = 8_000;
-const ALL = 40_000;
-export const MAX_TEXT_LENGTH = 65_536;
+export const DEFAULT_TEXT_CHARACTERS = 8_000;
+const MAX_TOTAL_CHARACTERS = 40_000;
+export const MAX_TEXT_CHARACTERS = 65_536;
 
 /** Error fields with text of agents and users, however short. */
-const WORDS_OF_OTHERS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
+const EXTERNAL_ERROR_FIELDS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
 
-export interface Shape extends Pick<RouteTool, 'answer' | 'refusal'> {
+export interface ToolResultOptions extends Pick<RouteTool, 'answer' | 'refusal'> {
   outside?: readonly string[];
   textLimit?: number;
 }
 
 export function buildToolResult(
   answer: RouteAnswer,
-  { outside = [], textLimit = TEXT, answer: shape = (all) => ({ ...all }), refusal }: Shape = {},
+  { outside = [], textLimit = DEFAULT_TEXT_CHARACTERS, answer: shape = (all) => ({ ...all }), refusal }: ToolResultOptions = {},
 ): CallToolResult {
-  if (answer.status >= 400) return refusedResult(answer, refusal);
+  if (answer.status >= 400) return buildErrorResult(answer, refusal);
   const { status: _status, ...data } = answer.body;
-  const fence = new Fence();
-  const limits: Limits = { text: textLimit, all: Math.max(ALL, 2 * textLimit) };
+  const fence = new TextFence();
+  const limits: TextLimits = { text: textLimit, all: Math.max(MAX_TOTAL_CHARACTERS, 2 * textLimit) };
   const { warnings } = data;
   const shown = { ...shape(data), ...(warnings !== undefined && { warnings }) };
-  return resultOf(markOutsideText(shown, outside, limits, fence), fence);
+  return toCallToolResult(markExternalText(shown, outside, limits, fence), fence);
 }
 
-function refusedResult(
+function buildErrorResult(
   { body, headers }: RouteAnswer,
-  refusal: Shape['refusal'] = (error) => ({ ...error }),
+  refusal: ToolResultOptions['refusal'] = (error) => ({ ...error }),
 ): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
-  const fence = new Fence();
-  const marked = markOutsideText(refusal(rest), WORDS_OF_OTHERS, { text: TEXT, all: ALL }, fence);
+  const fence = new TextFence();
+  const marked = markExternalText(refusal(rest), EXTERNAL_ERROR_FIELDS, { text: DEFAULT_TEXT_CHARACTERS, all: MAX_TOTAL_CHARACTERS }, fence);
   const wait = Number(headers['retry-after']);
   const error = {
     code,
@@ -56,14 +56,14 @@ function refusedResult(
     ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
     ...marked.data,
   };
-  return { isError: true, ...resultOf({ ...marked, data: { error } }, fence) };
+  return { isError: true, ...toCallToolResult({ ...marked, data: { error } }, fence) };
 }
 
 /** Builds both forms. The notice comes first, so that a model reads it before the texts. */
-function resultOf({ data, hasMarks, cut }: MarkedAnswer, { nonce }: Fence): CallToolResult {
-  const untrusted = { notice: NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE }) };
+function toCallToolResult({ data, hasMarks, cut }: MarkedAnswer, { nonce }: TextFence): CallToolResult {
+  const untrusted = { notice: UNTRUSTED_TEXT_NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE_TEXT_HINT }) };
   const structuredContent = hasMarks || cut.length > 0 ? { untrusted, ...data } : data;
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-const MORE = `\`get\` with \`text_limit\`, up to ${MAX_TEXT_LENGTH}`;
+const MORE_TEXT_HINT = `\`get\` with \`text_limit\`, up to ${MAX_TEXT_CHARACTERS}`;

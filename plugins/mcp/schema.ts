@@ -3,12 +3,12 @@
  * patterns and meaningless nulls are omitted, because the route checks them and its error explains
  * them.
  */
-type Schema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 
-const isSchema = (value: unknown): value is Schema =>
+const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const LEFT_OUT = new Set([
+const OMITTED_KEYWORDS = new Set([
   'minLength',
   'maxLength',
   'pattern',
@@ -25,18 +25,18 @@ const LEFT_OUT = new Set([
 ]);
 
 /** joi also allows '' and null, which are accepted but not listed. */
-const said = (choice: unknown): boolean => choice !== null && choice !== '';
+const isListedChoice = (choice: unknown): boolean => choice !== null && choice !== '';
 
-export function simplifySchema(schema: Schema): Schema {
-  const out: Schema = {};
-  for (const [keyword, value] of Object.entries(oneOf(schema))) {
-    if (LEFT_OUT.has(keyword)) continue;
+export function simplifySchema(schema: JsonSchema): JsonSchema {
+  const out: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(selectAlternative(schema))) {
+    if (OMITTED_KEYWORDS.has(keyword)) continue;
     if (keyword === 'properties' && isSchema(value))
       out[keyword] = Object.fromEntries(
-        Object.entries(value).map(([name, one]) => [name, simplifySchema(one as Schema)]),
+        Object.entries(value).map(([name, one]) => [name, simplifySchema(one as JsonSchema)]),
       );
-    else if (keyword === 'enum' && Array.isArray(value)) out[keyword] = value.filter(said);
-    else if (keyword === 'type' && Array.isArray(value)) out[keyword] = typeIn(value);
+    else if (keyword === 'enum' && Array.isArray(value)) out[keyword] = value.filter(isListedChoice);
+    else if (keyword === 'type' && Array.isArray(value)) out[keyword] = selectType(value);
     else out[keyword] = isSchema(value) ? simplifySchema(value) : value;
   }
   if (out['type'] === 'array') out['items'] ??= { type: 'string' };
@@ -44,11 +44,11 @@ export function simplifySchema(schema: Schema): Schema {
   return out;
 }
 
-function oneOf(schema: Schema): Schema {
+function selectAlternative(schema: JsonSchema): JsonSchema {
   const { anyOf, oneOf: either, ...rest } = schema;
   const choices = [anyOf ?? either ?? []].flat().filter(isSchema);
-  const first = choices.find((choice) => choice['type'] !== 'null' && !('const' in choice && !said(choice['const'])));
-  return first === undefined ? rest : { ...rest, ...oneOf(first) };
+  const first = choices.find((choice) => choice['type'] !== 'null' && !('const' in choice && !isListedChoice(choice['const'])));
+  return first === undefined ? rest : { ...rest, ...selectAlternative(first) };
 }
 
 /**
@@ -56,7 +56,7 @@ function oneOf(schema: Schema): Schema {
  * Amendments). A list is preferred over its element, but a boolean over a list of booleans. The
  * route still accepts both.
  */
-function typeIn(types: readonly unknown[]): unknown {
+function selectType(types: readonly unknown[]): unknown {
   const [first, ...others] = types.filter((type) => type !== 'null');
   return first !== 'boolean' && others.includes('array') ? 'array' : first;
 }

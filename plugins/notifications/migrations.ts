@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { Doc, Migration, MigrationContext } from '../../kernel/contract.js';
-import { all } from '../../lib/paging.js';
+import { collectAll } from '../../lib/paging.js';
 import type { Channel } from './channels/channel.js';
-import { SEVERITIES, type NoteSeverity } from './notes/note.js';
+import { SEVERITIES, type NotificationSeverity } from './notes/note.js';
 
 /** A rule of version 1; a channel had several. */
-export interface StoredRule extends Doc {
+export interface LegacyRule extends Doc {
   channel_id: string;
   project: string | null;
   topics: string[];
-  least_severity: NoteSeverity;
+  least_severity: NotificationSeverity;
 }
 
-type Old = Channel & { urgent_at_once?: boolean };
+type LegacyChannel = Channel & { urgent_at_once?: boolean };
 
 const removeDuplicates = (texts: readonly string[]): string[] => [...new Set(texts)];
 
 /** Groups rules that one filter can express, because they differ in one respect only. */
-function merge(rules: readonly StoredRule[]): StoredRule[][] {
-  const groups = new Map<string, StoredRule[]>();
+function mergeRules(rules: readonly LegacyRule[]): LegacyRule[][] {
+  const groups = new Map<string, LegacyRule[]>();
   for (const rule of rules) {
     const key = `${rule.project ?? ''} ${rule.least_severity}`;
     groups.set(key, [...(groups.get(key) ?? []), rule]);
   }
-  const merged = new Map<string, StoredRule[]>();
+  const merged = new Map<string, LegacyRule[]>();
   for (const group of groups.values()) {
     const topics = removeDuplicates(group.flatMap((rule) => rule.topics)).toSorted();
     const [{ project, least_severity } = { project: null, least_severity: 'low' }] = group;
@@ -33,7 +33,7 @@ function merge(rules: readonly StoredRule[]): StoredRule[][] {
   return [...merged.values()];
 }
 
-const buildFilter = (rules: readonly StoredRule[]) => ({
+const buildFilter = (rules: readonly LegacyRule[]) => ({
   events: removeDuplicates(rules.flatMap(({ topics }) => topics)),
   projects: removeDuplicates(rules.flatMap(({ project }) => (project === null ? [] : [project]))),
   min_severity: rules[0]?.least_severity ?? SEVERITIES[3],
@@ -49,12 +49,12 @@ function buildCopyId(id: string, n: number): string {
  * becomes several channels with the same receiver.
  */
 async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
-  const channels = ctx.collection<Old>('channels');
-  const rules = ctx.collection<StoredRule>('rules');
-  for (const channel of await all(channels, { limit: 200 })) {
+  const channels = ctx.collection<LegacyChannel>('channels');
+  const rules = ctx.collection<LegacyRule>('rules');
+  for (const channel of await collectAll(channels, { limit: 200 })) {
     if (Array.isArray(channel.events)) continue;
-    const own = await all(rules, { filter: { channel_id: channel.id }, limit: 200 });
-    const [first = [], ...others] = merge(own);
+    const own = await collectAll(rules, { filter: { channel_id: channel.id }, limit: 200 });
+    const [first = [], ...others] = mergeRules(own);
     const fields = {
       monitors: [],
       tags: [],
@@ -69,13 +69,13 @@ async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
       disabled_at: null,
     };
     const copies = others.map(
-      (group, i): Old =>
+      (group, i): LegacyChannel =>
         Object.assign({ ...channel }, fields, buildFilter(group), {
           id: buildCopyId(channel.id, i),
           name: `${channel.name} (${i + 2})`.slice(-100),
           lease_by: null,
           lease_until: null,
-        }) as Old,
+        }) as LegacyChannel,
     );
     // Last, because the filter of the original channel marks the conversion as done.
     if (copies.length > 0) await channels.bulk(copies.map((copy) => ({ insert: copy })));

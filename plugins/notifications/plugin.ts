@@ -6,36 +6,36 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
-import { DAY_MS, isoOf } from '../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type { Channel } from './channels/channel.js';
-import { ChannelDirectory } from './channels/channel-directory.js';
-import { ChannelSettings } from './channels/channel-settings.js';
-import { Channels } from './channels/channels.js';
-import { KIND_NAMES } from './channels/kinds.js';
-import { routes } from './http/routes.js';
+import { ChannelCache } from './channels/channel-directory.js';
+import { ChannelSettingsBuilder } from './channels/channel-settings.js';
+import { ChannelService } from './channels/channels.js';
+import { CHANNEL_KIND_NAMES } from './channels/kinds.js';
+import { buildChannelRoutes } from './http/routes.js';
 import { StoredMailQueue } from './mail/mail-queue.js';
 import { MIGRATIONS } from './migrations.js';
-import type { StoredNote } from './notes/stored-note.js';
+import type { StoredNotification } from './notes/stored-note.js';
 import { LISTENED_EVENTS } from './notes/topics.js';
-import { pages } from './pages/pages.js';
-import { panels } from './pages/panels.js';
+import { buildNotificationPages } from './pages/pages.js';
+import { buildNotificationPanels } from './pages/panels.js';
 import { createChannelSearch } from './pages/search.js';
-import { DisabledChannels, expireNotes } from './sending/disabled-channels.js';
-import { Dispatcher } from './sending/dispatcher.js';
+import { DisabledChannelReporter, expireNotifications } from './sending/disabled-channels.js';
+import { NotificationDispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './services/email.js';
 import { listEventReceivers } from './sending/event-receivers.js';
-import { NoteOutcomes } from './sending/outcomes.js';
-import { NoteQueue } from './sending/queue.js';
-import { Reminders } from './sending/reminders.js';
+import { OutcomeRecorder } from './sending/outcomes.js';
+import { NotificationQueue } from './sending/queue.js';
+import { ReminderScheduler } from './sending/reminders.js';
 import { buildSenders } from './services/senders.js';
-import { TestMessages } from './sending/test-message.js';
+import { TestMessageSender } from './sending/test-message.js';
 
 const RETENTION_MS = 14 * DAY_MS;
 
@@ -44,10 +44,10 @@ interface NotificationsConfig extends SmtpConfig {
   allow_cidrs: string[];
 }
 
-const text = (description: string): joi.StringSchema => joi.string().allow('').default('').description(description);
+const buildTextOption = (description: string): joi.StringSchema => joi.string().allow('').default('').description(description);
 
 const config = joi.object({
-  smtp_host: text('Server that takes e-mail; empty: there is no e-mail'),
+  smtp_host: buildTextOption('Server that takes e-mail; empty: there is no e-mail'),
   smtp_port: joi.number().port().default(587).description('Its port'),
   smtp_security: joi
     .string()
@@ -56,8 +56,8 @@ const config = joi.object({
     .description(
       '`starttls` (port 587), `tls` from the first byte (port 465), or `none` for a server of the own network',
     ),
-  smtp_user: text('User name at that server; empty: none is asked for'),
-  smtp_password: text('Its password'),
+  smtp_user: buildTextOption('User name at that server; empty: none is asked for'),
+  smtp_password: buildTextOption('Its password'),
   smtp_from: joi.string().default('aos@localhost').description('Sender of e-mail'),
   egress_policy: joi
     .string()
@@ -79,7 +79,7 @@ export default definePlugin<NotificationsConfig>({
   needs: [AUDIT.name, PROJECTS.name],
   uses: [WATCHDOG.name],
   provides: [MAIL_QUEUE.name],
-  extends: [ALARM_RECEIVERS.point, PROJECT_BELONGINGS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
+  extends: [ALARM_RECEIVERS.point, PROJECT_CLEANUPS.point, SEARCH_PROVIDERS.point, ONBOARDING_STEPS.point],
   config,
   scopes: ['notifications:manage'],
   events: ['channel.disabled'],
@@ -116,24 +116,24 @@ export default definePlugin<NotificationsConfig>({
     const { cipher, outbound } = ctx.ports;
     const { timezone } = app;
     const rows = ctx.collection<Channel>('channels');
-    const notes = ctx.collection<StoredNote>('notes');
+    const notes = ctx.collection<StoredNotification>('notes');
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };
     const senders = buildSenders({ smtp: set, outbound, policy, version: app.version, clock });
     const mailSender = set.smtp_host === '' ? null : new EmailSender(set);
     const mails = new StoredMailQueue(ctx.collection('mails'), mailSender, clock, log);
-    const kinds = KIND_NAMES.filter((kind) => kind in senders);
+    const kinds = CHANNEL_KIND_NAMES.filter((kind) => kind in senders);
     const baseUrl = (): string => app.base_url;
-    const settings = new ChannelSettings({ cipher, outbound, policy, kinds, timezone });
-    const directory = new ChannelDirectory(rows, clock);
-    const outcomes = new NoteOutcomes({ notes, channels: rows, cipher, clock, ids, log });
-    const disabled = new DisabledChannels({ channels: rows, directory, emit: ctx.emit.bind(ctx), log });
-    const dispatcher = new Dispatcher({
+    const settings = new ChannelSettingsBuilder({ cipher, outbound, policy, kinds, timezone });
+    const directory = new ChannelCache(rows, clock);
+    const outcomes = new OutcomeRecorder({ notes, channels: rows, cipher, clock, ids, log });
+    const disabled = new DisabledChannelReporter({ channels: rows, directory, emit: ctx.emit.bind(ctx), log });
+    const dispatcher = new NotificationDispatcher({
       notes,
       channels: rows,
       senders,
       outcomes,
-      open: (channel) => settings.open(channel),
-      disabled: (channel) => disabled.announce(channel),
+      open: (channel) => settings.decryptDestination(channel),
+      disabled: (channel) => disabled.emitDisabled(channel),
       clock,
       ids,
       log,
@@ -142,8 +142,8 @@ export default definePlugin<NotificationsConfig>({
     });
     const wake = (id: string): void => dispatcher.wake([id]);
     const audit = ctx.resolve(AUDIT);
-    const channels = new Channels({ channels: rows, directory, settings, notes, clock, ids, audit, wake });
-    const queue = new NoteQueue(notes, rows, directory, clock, timezone);
+    const channels = new ChannelService({ channels: rows, directory, settings, notes, clock, ids, audit, wake });
+    const queue = new NotificationQueue(notes, rows, directory, clock, timezone);
     const isOpen = async (source: string, fault: string): Promise<boolean> => {
       const watchdog = ctx.find(WATCHDOG);
       if (watchdog === undefined) return true;
@@ -155,29 +155,29 @@ export default definePlugin<NotificationsConfig>({
         fault === `alarm:${monitor.alarm_id}`
       );
     };
-    const reminders = new Reminders({ notes, channels: rows, clock, isOpen });
-    const tests = new TestMessages(dispatcher, clock);
+    const reminders = new ReminderScheduler({ notes, channels: rows, clock, isOpen });
+    const tests = new TestMessageSender(dispatcher, clock);
     const projects = async (): Promise<{ value: string; label: string }[]> =>
       (await ctx.resolve(PROJECTS).list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return {
       services: { [MAIL_QUEUE.name]: mails },
-      routes: routes({ channels, tests, reader: outcomes }),
-      pages: pages({ channels, tests, reader: outcomes, kinds, timezone, projects }),
-      panels: panels(channels, clock),
+      routes: buildChannelRoutes({ channels, tests, reader: outcomes }),
+      pages: buildNotificationPages({ channels, tests, reader: outcomes, kinds, timezone, projects }),
+      panels: buildNotificationPanels(channels, clock),
       extensions: [
         extend(ALARM_RECEIVERS, {
-          told: ({ id }) => listEventReceivers(notes, rows, id),
-          said: async (word) => dispatcher.wake(await queue.enqueueAlarmWord(word)),
+          listReceivers: ({ id }) => listEventReceivers(notes, rows, id),
+          forwardAcknowledgement: async (word) => dispatcher.wake(await queue.enqueueAcknowledgement(word)),
         }),
-        extend(PROJECT_BELONGINGS, { clear: (project) => channels.forgetProject(project) }),
+        extend(PROJECT_CLEANUPS, { clear: (project) => channels.removeProject(project) }),
         extend(SEARCH_PROVIDERS, createChannelSearch(channels)),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 70,
           title: 'Set up notifications',
           text: 'A channel notifies people by mail, chat or phone; a webhook notifies a program.',
           page: { label: 'New channel', href: '/notifications/new' },
-          done: async () => (await rows.find({ limit: 1 })).items.length > 0,
+          isDone: async () => (await rows.find({ limit: 1 })).items.length > 0,
           command: null,
           token: null,
         }),
@@ -193,7 +193,7 @@ export default definePlugin<NotificationsConfig>({
           everyMs: 30_000,
           run: async () => {
             await disabled.reconcile();
-            dispatcher.wake(await reminders.run());
+            dispatcher.wake(await reminders.enqueueDue());
             await dispatcher.wakeDue();
             mails.wake();
           },
@@ -203,10 +203,10 @@ export default definePlugin<NotificationsConfig>({
           everyMs: 3_600_000,
           removesByAge: true,
           run: async () => {
-            await expireNotes(notes, rows, clock);
-            await mails.forget();
+            await expireNotifications(notes, rows, clock);
+            await mails.removeExpired();
             await notes.remove({
-              at: { lt: isoOf(clock.now() - RETENTION_MS) },
+              at: { lt: toIsoString(clock.now() - RETENTION_MS) },
               state: { in: ['sent', 'failed', 'damped', 'expired'] },
             });
           },

@@ -5,14 +5,14 @@
 import joi from 'joi';
 import { text, type Clock, type Logger, type RouteSpec } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
-import type { BodySieve } from '../../ports/http.js';
-import { JSON_TYPE, PROTOBUF_TYPE } from './media-types.js';
+import type { BodyFilter } from '../../ports/http.js';
+import { JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE } from './media-types.js';
 
-const NOTHING: BodySieve = { push: () => [], end: () => [] };
-const FREE: ReadonlyMap<string, number> = new Map();
-const SIGNALS = { traces: 'sendTraces', metrics: 'sendMetrics' } as const;
+const DISCARDING_FILTER: BodyFilter = { push: () => [], end: () => [] };
+const NO_COST: ReadonlyMap<string, number> = new Map();
+const SIGNAL_OPERATIONS = { traces: 'sendTraces', metrics: 'sendMetrics' } as const;
 
-export function droppedRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 'monotonic'> }): RouteSpec[] {
+export function buildDroppedSignalRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 'monotonic'> }): RouteSpec[] {
   let warnedAt = -Infinity;
   const warn = (signal: string): void => {
     const now = clock.monotonic();
@@ -20,7 +20,7 @@ export function droppedRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 
     warnedAt = now;
     log.warn({ signal }, 'traces and metrics of OpenTelemetry were dropped: only logs with exceptions are stored');
   };
-  return Object.entries(SIGNALS).map(([signal, operationId]): RouteSpec => ({
+  return Object.entries(SIGNAL_OPERATIONS).map(([signal, operationId]): RouteSpec => ({
     method: 'POST',
     path: `/v1/${signal}`,
     operationId,
@@ -28,15 +28,15 @@ export function droppedRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 
     summary: `Take ${signal} of OpenTelemetry, and store nothing`,
     description: 'For exporters that are set up once for all signals. Logs are taken by `/v1/logs`.',
     access: { scope: 'bugtracker:report', intake: true },
-    input: { mediaType: [JSON_TYPE, PROTOBUF_TYPE], report: true },
+    input: { mediaType: [JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE], report: true },
     output: joi.object({}),
     plain: true,
-    limits: { rate: 'intake', inflate: true, payload: 'raw', sieve: () => NOTHING, categories: () => FREE },
+    limits: { rate: 'intake', inflate: true, payload: 'raw', sieve: () => DISCARDING_FILTER, categories: () => NO_COST },
     handle: ({ headers }) => {
       warn(signal);
-      const isProtobuf = headers['content-type']?.toLowerCase().startsWith(PROTOBUF_TYPE) === true;
+      const isProtobuf = headers['content-type']?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE) === true;
       // An empty message means full success.
-      return isProtobuf ? text(Buffer.alloc(0), PROTOBUF_TYPE) : {};
+      return isProtobuf ? text(Buffer.alloc(0), PROTOBUF_MEDIA_TYPE) : {};
     },
   }));
 }

@@ -3,18 +3,18 @@ import { ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { firstText } from './attributes.js';
-import type { LogRecord, ReadLogs } from './log-record.js';
-import { reportOf, type ReadRecord } from './report.js';
+import { findFirstText } from './attributes.js';
+import type { LogRecord, ParsedLogs } from './log-record.js';
+import { convertRecord, type ConvertedRecord } from './report.js';
 
-const SIDE_BY_SIDE = 8;
+const MAX_CONCURRENT_REPORTS = 8;
 
 export interface LogCaller {
   principal: TokenPrincipal;
   address: string;
 }
 
-export interface TakenLogs {
+export interface LogIntakeResult {
   rejected: number;
   sentence: string | null;
 }
@@ -27,8 +27,8 @@ export class LogIntake {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  refused(): void {
-    this.errors.refused('sdk');
+  countRejection(): void {
+    this.errors.countRejection('sdk');
   }
 
   /**
@@ -36,10 +36,10 @@ export class LogIntake {
    * @throws the first error that was a service fault: the sender repeats the request, and records
    *   with a reference count once
    */
-  async take({ records, skipped }: ReadLogs, { principal, address }: LogCaller): Promise<TakenLogs> {
+  async record({ records, skipped }: ParsedLogs, { principal, address }: LogCaller): Promise<LogIntakeResult> {
     const { id, name, token_kind } = principal;
     const sender: ErrorSender = { id, name, source: 'sdk', address, intake: token_kind === 'intake' };
-    const lanes = new Map<string, ReadRecord[]>();
+    const lanes = new Map<string, ConvertedRecord[]>();
     const reasons = new Set<string>();
     let rejected = skipped;
     if (skipped > 0) reasons.add('a record is larger than 512 KiB');
@@ -48,11 +48,11 @@ export class LogIntake {
       reasons.add(why);
     };
     for (const record of records) {
-      const project = await this.#project(record, principal);
-      const read = project === null ? null : reportOf(record, project);
+      const project = await this.#resolveProject(record, principal);
+      const read = project === null ? null : convertRecord(record, project);
       if (project === null) reject('the token is bound to no project, and service.name names none');
       else if (read === null) reject('a record without exception.type and exception.message is no error');
-      else lanes.set(laneOf(read), [...(lanes.get(laneOf(read)) ?? []), read]);
+      else lanes.set(toLaneKey(read), [...(lanes.get(toLaneKey(read)) ?? []), read]);
     }
     const faults: unknown[] = [];
     const rest = [...lanes.values()];
@@ -68,7 +68,7 @@ export class LogIntake {
         }
       }
     };
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_REPORTS }, work));
     if (faults.length > 0) {
       this.log.error({ err: faults[0], failed: faults.length }, 'records of a log were not stored');
       throw faults[0];
@@ -77,12 +77,12 @@ export class LogIntake {
   }
 
   /** Returns the token's project, or for a token of all projects the one named like the service. */
-  async #project({ resource }: LogRecord, { project }: TokenPrincipal): Promise<string | null> {
+  async #resolveProject({ resource }: LogRecord, { project }: TokenPrincipal): Promise<string | null> {
     if (project !== null) return project;
-    const named = firstText(resource, 'service.name');
+    const named = findFirstText(resource, 'service.name');
     return named === null ? null : ((await this.projects.get(named))?.slug ?? null);
   }
 }
 
 /** Reports that may share a group stay in order. */
-const laneOf = ({ report }: ReadRecord): string => JSON.stringify([report.project, report.exception_class]);
+const toLaneKey = ({ report }: ConvertedRecord): string => JSON.stringify([report.project, report.exception_class]);

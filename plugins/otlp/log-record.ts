@@ -14,15 +14,15 @@ export interface LogRecord {
   spanId: string | null;
 }
 
-export interface ReadLogs {
+export interface ParsedLogs {
   records: LogRecord[];
   skipped: number;
 }
 
 /** Larger requests are rejected; SDK batches have some hundred records. */
-export const MOST_RECORDS = 5_000;
-export const MOST_VALUES = 50_000;
+export const MAX_RECORDS = 5_000;
+export const MAX_VALUES = 50_000;
 
-export class Unreadable extends Error {
+export class InvalidLogsError extends Error {
   override name = 'Unreadable';
 }

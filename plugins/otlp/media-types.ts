@@ -1,2 +1,2 @@
-export const JSON_TYPE = 'application/json';
-export const PROTOBUF_TYPE = 'application/x-protobuf';
+export const JSON_MEDIA_TYPE = 'application/json';
+export const PROTOBUF_MEDIA_TYPE = 'application/x-protobuf';

@@ -5,9 +5,9 @@
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
-import { droppedRoutes } from './dropped.js';
+import { buildDroppedSignalRoutes } from './dropped.js';
 import { LogIntake } from './intake.js';
-import { routes } from './routes.js';
+import { buildOtlpRoutes } from './routes.js';
 
 export default definePlugin({
   id: 'otlp',
@@ -18,6 +18,6 @@ export default definePlugin({
   tags: { otlp: 'What SDKs and collectors of OpenTelemetry send.' },
   setup(ctx) {
     const { intake } = ctx.services({ intake: LogIntake });
-    return { routes: [...routes(intake), ...droppedRoutes({ log: ctx.log, clock: ctx.clock })] };
+    return { routes: [...buildOtlpRoutes(intake), ...buildDroppedSignalRoutes({ log: ctx.log, clock: ctx.clock })] };
   },
 });

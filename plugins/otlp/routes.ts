@@ -1,14 +1,14 @@
 import joi from 'joi';
-import { named, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { MAX_JSON_VALUES, readJson } from '../../lib/json/event-json.js';
+import { MAX_JSON_VALUES, parseEventJson } from '../../lib/json/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';
-import { recordsOfJson } from './json-logs.js';
-import { Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
-import { JSON_TYPE, PROTOBUF_TYPE } from './media-types.js';
-import { protobufAnswer, recordsOfProtobuf } from './protobuf-logs.js';
+import { parseJsonLogs } from './json-logs.js';
+import { InvalidLogsError, type LogRecord, type ParsedLogs } from './log-record.js';
+import { JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE } from './media-types.js';
+import { encodeProtobufResponse, parseProtobufLogs } from './protobuf-logs.js';
 
-const output = named(
+const outputSchema = withSchemaName(
   'LogsAnswer',
   joi.object({
     partialSuccess: joi
@@ -23,19 +23,19 @@ const output = named(
   }),
 );
 
-const KEYS = ['exception.type', 'exception.message'] as const;
+const EXCEPTION_ATTRIBUTES = ['exception.type', 'exception.message'] as const;
 
 /** Estimates the exceptions in a body of either encoding: both spell out attribute names. */
-export const costOf = (body: unknown): number =>
-  Buffer.isBuffer(body) ? Math.max(1, ...KEYS.map((key) => occurrences(body, key))) : 1;
+export const estimateExceptionCount = (body: unknown): number =>
+  Buffer.isBuffer(body) ? Math.max(1, ...EXCEPTION_ATTRIBUTES.map((key) => countOccurrences(body, key))) : 1;
 
-function occurrences(bytes: Buffer, word: string): number {
+function countOccurrences(bytes: Buffer, word: string): number {
   let count = 0;
   for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + word.length)) count++;
   return count;
 }
 
-export const routes = (intake: LogIntake): RouteSpec[] => [
+export const buildOtlpRoutes = (intake: LogIntake): RouteSpec[] => [
   {
     method: 'POST',
     path: '/v1/logs',
@@ -47,26 +47,26 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
       'the error stream; others are counted in `partialSuccess.rejectedLogRecords`. The project is that of the key or token; for ' +
       'a token of all projects `service.name` is its slug.',
     access: { scope: 'bugtracker:report', intake: true },
-    input: { mediaType: [JSON_TYPE, PROTOBUF_TYPE], report: true },
-    output,
+    input: { mediaType: [JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE], report: true },
+    output: outputSchema,
     plain: true,
     errors: ['invalid_request', 'invalid_json', 'unsupported_media_type'],
-    onRefused: () => intake.refused(),
+    onRefused: () => intake.countRejection(),
     limits: {
       rate: 'intake',
       space: true,
       inflate: true,
       payload: 'raw',
-      categories: (body) => new Map([['log', costOf(body)]]),
+      categories: (body) => new Map([['log', estimateExceptionCount(body)]]),
     },
     handle: async (request) => {
       const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const logs = await recordsOf(bytes, type);
-      if (isHidden(logs.records, bytes))
+      const logs = await parseLogs(bytes, type);
+      if (hasEscapedException(logs.records, bytes))
         throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
-      const { rejected, sentence } = await intake.take(logs, callerOf(request));
-      if (type === PROTOBUF_TYPE) return text(Buffer.from(protobufAnswer(rejected, sentence)), PROTOBUF_TYPE);
+      const { rejected, sentence } = await intake.record(logs, toLogCaller(request));
+      if (type === PROTOBUF_MEDIA_TYPE) return text(Buffer.from(encodeProtobufResponse(rejected, sentence)), PROTOBUF_MEDIA_TYPE);
       return sentence === null
         ? {}
         : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage: sentence } };
@@ -75,27 +75,27 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
 ];
 
 /** JSON may escape a name, which no SDK does: such an exception would be free of charge. */
-const isHidden = (records: readonly LogRecord[], bytes: Buffer): boolean =>
-  KEYS.some((key) => records.filter(({ attributes }) => key in attributes).length > occurrences(bytes, key));
+const hasEscapedException = (records: readonly LogRecord[], bytes: Buffer): boolean =>
+  EXCEPTION_ATTRIBUTES.some((key) => records.filter(({ attributes }) => key in attributes).length > countOccurrences(bytes, key));
 
 /** @throws ServiceError invalid_json, invalid_request, unsupported_media_type */
-async function recordsOf(bytes: Buffer, type: string | undefined): Promise<ReadLogs> {
+async function parseLogs(bytes: Buffer, type: string | undefined): Promise<ParsedLogs> {
   try {
-    if (type === PROTOBUF_TYPE) return await recordsOfProtobuf(bytes);
-    if (type !== JSON_TYPE) {
-      throw new ServiceError('unsupported_media_type', `Logs come as ${JSON_TYPE} or ${PROTOBUF_TYPE}.`);
+    if (type === PROTOBUF_MEDIA_TYPE) return await parseProtobufLogs(bytes);
+    if (type !== JSON_MEDIA_TYPE) {
+      throw new ServiceError('unsupported_media_type', `Logs come as ${JSON_MEDIA_TYPE} or ${PROTOBUF_MEDIA_TYPE}.`);
     }
-    const body = await readJson(bytes);
+    const body = await parseEventJson(bytes);
     if (body === undefined)
       throw new ServiceError('invalid_json', `The body is no JSON of at most ${MAX_JSON_VALUES} values.`);
-    return recordsOfJson(body);
+    return parseJsonLogs(body);
   } catch (error) {
-    if (error instanceof Unreadable) throw new ServiceError('invalid_request', error.message);
+    if (error instanceof InvalidLogsError) throw new ServiceError('invalid_request', error.message);
     throw error;
   }
 }
 
-function callerOf({ principal, address }: HttpRequest): LogCaller {
+function toLogCaller({ principal, address }: HttpRequest): LogCaller {
   if (principal.kind === 'token') return { principal, address };
   throw new ServiceError('unauthorized', 'This needs an intake key or a token.');
 }

@@ -7,7 +7,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
 import type { Processes, ProcessOwner } from '../../ports/processes.js';
-import type { Reach } from '../../ports/reach.js';
+import type { NetworkProbe } from '../../ports/reach.js';
 import type { Collection } from '../../ports/store.js';
 import type { ProbeDoc } from './model/probe.js';
 
@@ -24,10 +24,10 @@ export interface ProbesDeps {
   ids: Ids;
   log: Logger;
   cipher: Cipher;
-  outbound: Pick<Outbound, 'request' | 'judge'>;
-  reach: Reach;
+  outbound: Pick<Outbound, 'request' | 'checkUrl'>;
+  reach: NetworkProbe;
   processes: Processes;
-  watchdog: Pick<WatchdogApi, 'observe' | 'find'>;
+  watchdog: Pick<WatchdogApi, 'recordObservation' | 'find'>;
   policy: EgressPolicy;
   version: string;
 }

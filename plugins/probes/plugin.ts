@@ -10,12 +10,12 @@ import { MONITOR_PROBES, WATCHDOG } from '../../ports/domain/watchdog.js';
 import { ProbeRunner } from './runner/probe-runner.js';
 import { ProbeScheduler } from './runner/probe-scheduler.js';
 import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
-import { routes } from './http/routes.js';
-import { getTarget, type Probe } from './model/probe.js';
+import { buildProbeRoutes } from './http/routes.js';
+import { formatTarget, type Probe } from './model/probe.js';
 import { findUnknownFields } from './model/schema.js';
-import { getProbeHref, NEW } from './pages/form.js';
-import { pages } from './pages/pages.js';
-import { Probes, type CheckedProbe } from './store/probes.js';
+import { getProbeHref, NEW_PROBE_PATH } from './pages/form.js';
+import { buildProbePages } from './pages/pages.js';
+import { ProbeService, type PreparedProbe } from './store/probes.js';
 
 const config = joi.object({
   enabled: joi
@@ -67,22 +67,22 @@ export default definePlugin<ProbesConfig>({
       version: app.version,
     };
     ctx.bind(DEPS, deps);
-    const { probes, asker, prober } = ctx.services({ probes: Probes, asker: ProbeRunner, prober: ProbeScheduler });
+    const { probes, asker, prober } = ctx.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler });
     metrics.gauge('aos_probes_asked', 'Probes that this process asks; 0: another one does', () => prober.size);
     const services = { probes, asker, clock, watchdog: ctx.resolve(WATCHDOG), audit: ctx.resolve(AUDIT) };
     return {
       extensions: [
         extend(MONITOR_PROBES, {
-          check: (given, source) => probes.check(given, source),
-          unknown: findUnknownFields,
-          save: (source, checked) => probes.save(source, checked as CheckedProbe),
-          of: (source) => probes.view(source),
-          summary: (probe) => getTarget(probe as unknown as Probe),
-          href: (source) => (source === null ? NEW : getProbeHref(source)),
+          validate: (given, source) => probes.prepare(given, source),
+          listUnknownFields: findUnknownFields,
+          save: (source, checked) => probes.save(source, checked as PreparedProbe),
+          find: (source) => probes.getView(source),
+          formatSummary: (probe) => formatTarget(probe as unknown as Probe),
+          getHref: (source) => (source === null ? NEW_PROBE_PATH : getProbeHref(source)),
         }),
       ],
-      routes: routes(services),
-      pages: pages(services),
+      routes: buildProbeRoutes(services),
+      pages: buildProbePages(services),
       start: async () => {
         if (ctx.config.enabled) prober.start();
       },

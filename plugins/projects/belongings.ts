@@ -9,13 +9,13 @@ import {
   inject,
   injectable,
   PORT,
-  type Added,
+  type Addition,
   type Collection,
   type Doc,
   type Logger,
 } from '../../kernel/contract.js';
-import { all } from '../../lib/paging.js';
-import { PROJECT_BELONGINGS, type ProjectBelongings } from '../../ports/domain/projects.js';
+import { collectAll } from '../../lib/paging.js';
+import { PROJECT_CLEANUPS, type ProjectCleanup } from '../../ports/domain/projects.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 
 export interface DeletedSlug extends Doc {
@@ -23,12 +23,12 @@ export interface DeletedSlug extends Doc {
 }
 
 @injectable()
-export class Belongings {
+export class ProjectDataCleaner {
   constructor(
-    @inject(TOKENS) private readonly tokens: Pick<TokenIssuer, 'removeProject'>,
+    @inject(TOKENS) private readonly tokens: Pick<TokenIssuer, 'removeByProject'>,
     @inject(collection<Doc>('brands')) private readonly brands: Collection<Doc>,
     @inject(collection<DeletedSlug>('deletions')) private readonly deletions: Collection<DeletedSlug>,
-    @inject(addedBy(PROJECT_BELONGINGS)) private readonly belongings: () => readonly Added<ProjectBelongings>[],
+    @inject(addedBy(PROJECT_CLEANUPS)) private readonly belongings: () => readonly Addition<ProjectCleanup>[],
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
@@ -37,21 +37,21 @@ export class Belongings {
    * earlier deletion.
    */
   async clear(slug: string): Promise<void> {
-    await this.#clear(slug);
-    await this.deletions.change({ id: slug }, { push: { cleared: { each: this.#plugins() } } });
+    await this.#clearPlugins(slug);
+    await this.deletions.change({ id: slug }, { push: { cleared: { each: this.#listPlugins() } } });
   }
 
   /** Call when deleting a project. */
-  async leave(slug: string): Promise<void> {
-    await this.#clear(slug);
+  async clearDeleted(slug: string): Promise<void> {
+    await this.#clearPlugins(slug);
     for (const { value } of this.belongings()) await value.detach?.(slug);
-    await this.deletions.change({ id: slug }, { set: { cleared: this.#plugins() } }, { upsert: true });
+    await this.deletions.change({ id: slug }, { set: { cleared: this.#listPlugins() } }, { upsert: true });
   }
 
   /** Call at start: clears data of plugins that were disabled when a project was deleted. */
   async catchUp(): Promise<void> {
-    const present = this.#plugins();
-    for (const { id: slug, cleared } of await all(this.deletions, { limit: 1000, damaged: () => undefined })) {
+    const present = this.#listPlugins();
+    for (const { id: slug, cleared } of await collectAll(this.deletions, { limit: 1000, damaged: () => undefined })) {
       for (const plugin of present.filter((one) => !cleared.includes(one))) await this.#catchUpOne(slug, plugin);
     }
   }
@@ -68,13 +68,13 @@ export class Belongings {
     }
   }
 
-  async #clear(slug: string): Promise<void> {
-    await this.tokens.removeProject(slug);
+  async #clearPlugins(slug: string): Promise<void> {
+    await this.tokens.removeByProject(slug);
     await this.brands.remove({ id: slug });
     for (const { value } of this.belongings()) await value.clear(slug);
   }
 
-  #plugins(): string[] {
+  #listPlugins(): string[] {
     return [...new Set(this.belongings().map(({ plugin }) => plugin))];
   }
 }

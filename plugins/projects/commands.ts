@@ -1,10 +1,10 @@
 import { fromForm, type CommandSpec } from '../../kernel/contract.js';
 import { formatTable } from '../../lib/console/format-table.js';
-import type { IntakeKeys } from './intake-keys.js';
-import { createBody, projectView, type ProjectFields } from './project.js';
-import type { Projects } from './service.js';
+import type { IntakeKeyService } from './intake-keys.js';
+import { createBodySchema, toProjectView, type ProjectFields } from './project.js';
+import type { ProjectService } from './service.js';
 
-export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
+export function buildProjectCommands(projects: ProjectService, keys: IntakeKeyService): CommandSpec[] {
   return [
     {
       name: 'project create',
@@ -13,7 +13,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       options: { name: { type: 'string', value: 'name', summary: 'Its name; the slug without it' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
-        const input = fromForm(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
+        const input = fromForm(createBodySchema, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
         const project = await projects.create('command line: aos project create', input);
         const { id: slug, number } = project;
         return { json: { slug, number, name: project.name }, text: `created ${slug}, number ${number}` };
@@ -23,7 +23,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       name: 'project list',
       summary: 'List the projects',
       run: async () => {
-        const items = (await projects.every()).map(projectView);
+        const items = (await projects.listStored()).map(toProjectView);
         const rows = items.map(({ slug, number, name, archived }) => [
           String(number),
           slug,

@@ -20,22 +20,22 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
-import { elapsed } from '../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../lib/clock-skew.js';
 import { SECOND_MS } from '../../lib/time.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, type ProjectUsage } from '../../ports/domain/projects.js';
-import { Belongings } from './belongings.js';
-import { Projects } from './service.js';
-import { nameOf, type Project } from './project.js';
+import { ProjectDataCleaner } from './belongings.js';
+import { ProjectService } from './service.js';
+import { getActorName, type Project } from './project.js';
 
-const LEFTOVER_MS = 60 * SECOND_MS;
+const STALE_MARKER_MS = 60 * SECOND_MS;
 
 @injectable()
-export class ProjectDeletion {
+export class ProjectDeletionService {
   constructor(
     @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
-    @inject(Projects) private readonly projects: Projects,
-    @inject(Belongings) private readonly belongings: Belongings,
+    @inject(ProjectService) private readonly projects: ProjectService,
+    @inject(ProjectDataCleaner) private readonly belongings: ProjectDataCleaner,
     @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(PORT.clock) private readonly clock: Clock,
@@ -43,32 +43,32 @@ export class ProjectDeletion {
 
   /** @throws ServiceError not_found, insufficient_scope, conflict naming what uses it */
   async remove(actor: Principal, slug: string): Promise<void> {
-    const before = await this.projects.need(actor, slug);
-    if (!before.archived) await this.projects.mark(slug, { archived: true });
-    const nouns = await this.#using(slug);
+    const before = await this.projects.getProject(actor, slug);
+    if (!before.archived) await this.projects.setFields(slug, { archived: true });
+    const nouns = await this.#listUses(slug);
     if (nouns.length > 0) {
-      if (!before.archived) await this.projects.mark(slug, { archived: false });
+      if (!before.archived) await this.projects.setFields(slug, { archived: false });
       throw conflict(`The project ${slug} has ${nouns.join(', ')}: it can only be archived.`);
     }
-    await this.#finish(await this.projects.mark(slug, { leaving_by: nameOf(actor) }), actor);
+    await this.#finish(await this.projects.setFields(slug, { leaving_by: getActorName(actor) }), actor);
   }
 
   async reconcile(): Promise<void> {
-    const cutOff = { leaving_by: { exists: true }, ...elapsed('updated_at', LEFTOVER_MS, this.clock.now()) };
+    const cutOff = { leaving_by: { exists: true }, ...buildElapsedFilter('updated_at', STALE_MARKER_MS, this.clock.now()) };
     for (const project of (await this.rows.find({ filter: cutOff, limit: 100 })).items)
       await this.#finish(project, 'system');
   }
 
   async #finish({ id, number, leaving_by = '' }: Project, actor: Actor): Promise<void> {
-    await this.belongings.leave(id);
+    await this.belongings.clearDeleted(id);
     await this.audit.record(actor, 'project.deleted', id, { number, ...(actor === 'system' && { by: leaving_by }) });
     await this.rows.remove({ id, number });
-    this.projects.forget(id);
+    this.projects.invalidate(id);
   }
 
-  async #using(slug: string): Promise<string[]> {
+  async #listUses(slug: string): Promise<string[]> {
     const asked = await Promise.all(
-      this.usages().map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)),
+      this.usages().map(async (usage) => ((await usage.isInUse(slug)) ? usage.noun : null)),
     );
     return asked.filter((noun) => noun !== null);
   }

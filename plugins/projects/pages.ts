@@ -3,8 +3,8 @@ import joi from 'joi';
 import {
   getFormFields,
   fromForm,
-  formPage,
-  type Problem,
+  createFormPage,
+  type FormRejection,
   Redirect,
   View,
   type HttpRequest,
@@ -12,25 +12,25 @@ import {
   type Logger,
   type PageSpec,
 } from '../../kernel/contract.js';
-import type { PathRoot, ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
+import type { PathRoot, ProjectPartProvider, ProjectSectionProvider } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
-import { partsOf, setupOf } from './home.js';
-import type { Brands } from './brand/brands.js';
-import type { ProjectDeletion } from './deletion.js';
-import type { IntakeKeys } from './intake-keys.js';
-import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
-import type { Projects } from './service.js';
+import { loadParts, buildSetupCard } from './home.js';
+import type { BrandService } from './brand/brands.js';
+import type { ProjectDeletionService } from './deletion.js';
+import type { IntakeKeyService } from './intake-keys.js';
+import { changeBodySchema, createBodySchema, toProjectInfo, toProjectView, SLUG_PATTERN, type ProjectFields } from './project.js';
+import type { ProjectService } from './service.js';
 
-const read = { session: 'member' } as const;
-const manage = { session: 'admin' } as const;
+const readAccess = { session: 'member' } as const;
+const manageAccess = { session: 'admin' } as const;
 const title = 'Projects';
-const KEYS = 20;
-const languages = joi.object({ language: joi.string().max(20).empty('') });
-const languageOf = (request: HttpRequest): unknown => request.query['language'] ?? getFormFields(request)['language'];
-const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
+const MAX_LISTED_KEYS = 20;
+const languageQuery = joi.object({ language: joi.string().max(20).empty('') });
+const getLanguage = (request: HttpRequest): unknown => request.query['language'] ?? getFormFields(request)['language'];
+const params = joi.object({ slug: joi.string().pattern(SLUG_PATTERN, 'slug').required() });
 
 /** One per line: `/srv/app/ → src/`, or with `->`. */
-function pathRootsFrom(text: unknown): PathRoot[] {
+function parsePathRoots(text: unknown): PathRoot[] {
   const lines = String(text)
     .split('\n')
     .map((line) => line.trim())
@@ -41,14 +41,14 @@ function pathRootsFrom(text: unknown): PathRoot[] {
   });
 }
 
-const pathRootLines = (roots: unknown): unknown =>
+const formatPathRoots = (roots: unknown): unknown =>
   Array.isArray(roots) ? (roots as PathRoot[]).map(({ from, to }) => `${from} → ${to}`).join('\n') : roots;
 
 /**
  * Converts the form to the API's body: check boxes become lists, unchecked ones false.
  * @throws ServiceError validation_failed
  */
-function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
+function parseForm(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
   const form = getFormFields(request);
   const setup_scopes = [form['setup_scopes'] ?? []].flat();
   const given = {
@@ -56,27 +56,27 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
     setup_scopes,
     require_signed: form['require_signed'] === 'true',
     description: form['description'] || null,
-    ...(form['path_roots'] !== undefined && { path_roots: pathRootsFrom(form['path_roots']) }),
+    ...(form['path_roots'] !== undefined && { path_roots: parsePathRoots(form['path_roots']) }),
   };
   return fromForm(schema, given) as ProjectFields & { slug: string };
 }
 
-const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
+const CREATE_FORM_PATHS: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
 
-export interface PageParts {
-  projects: Projects;
-  keys: IntakeKeys;
-  deletion: ProjectDeletion;
-  brands: Brands;
-  catalog: Pick<ServiceCatalog, 'scopes'>;
-  sections: () => readonly ProjectSections[];
-  parts: () => readonly ProjectParts[];
+export interface ProjectPageDependencies {
+  projects: ProjectService;
+  keys: IntakeKeyService;
+  deletion: ProjectDeletionService;
+  brands: BrandService;
+  catalog: Pick<ServiceCatalog, 'listScopes'>;
+  sections: () => readonly ProjectSectionProvider[];
+  parts: () => readonly ProjectPartProvider[];
   log: Pick<Logger, 'warn'>;
   /** `server.base_url`; with a free port known only after the server listens. */
   baseUrl: () => string;
 }
 
-export function pages({
+export function buildProjectPages({
   projects,
   keys,
   deletion,
@@ -86,37 +86,37 @@ export function pages({
   parts,
   log,
   baseUrl,
-}: PageParts): PageSpec[] {
+}: ProjectPageDependencies): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
 
   const scopes = (chosen: readonly unknown[]): object[] => {
-    const offered = [...catalog.scopes()].filter((scope) => scope !== 'setup:install').sort();
+    const offered = [...catalog.listScopes()].filter((scope) => scope !== 'setup:install').sort();
     return offered.map((scope) => ({ scope, checked: chosen.includes(scope) }));
   };
 
   const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
-    const known = await projects.need(request.principal, slugOf(request));
-    const project = projectView(known);
+    const known = await projects.getProject(request.principal, slugOf(request));
+    const project = toProjectView(known);
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
     const admin = mayManage(request);
-    const info = projectInfo(known);
+    const info = toProjectInfo(known);
     const [brand, intake, cards, home] = await Promise.all([
-      brands.view(request.principal, project.slug),
+      brands.getView(request.principal, project.slug),
       keys.list(request.principal, project.slug),
-      admin ? Promise.all(sections().map((section) => section.of(info))) : [],
-      partsOf(parts(), info, log),
+      admin ? Promise.all(sections().map((section) => section.loadSections(info))) : [],
+      loadParts(parts(), info, log),
     ]);
     const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
-    const setup = setupOf(info, { baseUrl: baseUrl(), language: languageOf(request), key: null });
+    const setup = buildSetupCard(info, { baseUrl: baseUrl(), language: getLanguage(request), key: null });
     return new View('project', {
       live_topics: 'bugs monitors releases',
       title: project.name,
       project,
       brand,
-      intake: intake.slice(0, KEYS),
-      hidden_keys: Math.max(0, intake.length - KEYS),
+      intake: intake.slice(0, MAX_LISTED_KEYS),
+      hidden_keys: Math.max(0, intake.length - MAX_LISTED_KEYS),
       live,
       admin,
       cards,
@@ -127,9 +127,9 @@ export function pages({
     });
   };
 
-  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+  const editor = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const slug = request.params['slug'];
-    const known = slug === undefined ? null : projectView(await projects.need(request.principal, slug));
+    const known = slug === undefined ? null : toProjectView(await projects.getProject(request.principal, slug));
     const form =
       problem === undefined
         ? (known ?? { setup_scopes: ['bugtracker:report'], cache_ttl_hours: 72 })
@@ -137,7 +137,7 @@ export function pages({
     const chosen = [(form as { setup_scopes?: unknown }).setup_scopes ?? []].flat();
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: known === null ? 'New project' : known.slug }];
     const action = known === null ? '/projects' : `/projects/${known.slug}/edit`;
-    const path_roots = pathRootLines((form as { path_roots?: unknown }).path_roots);
+    const path_roots = formatPathRoots((form as { path_roots?: unknown }).path_roots);
     return new View('project-form', { known, form, path_roots, action, scopes: scopes(chosen), crumbs, ...problem });
   };
 
@@ -146,8 +146,8 @@ export function pages({
     run: (request: HttpRequest) => Promise<PageResult>,
     again = detail as typeof editor,
   ): PageSpec =>
-    formPage(
-      { path, title, access: manage, creates: MAKES.has(path), ...(path.includes('{slug}') && { input: { params } }) },
+    createFormPage(
+      { path, title, access: manageAccess, creates: CREATE_FORM_PATHS.has(path), ...(path.includes('{slug}') && { input: { params } }) },
       run,
       again,
     );
@@ -166,36 +166,36 @@ export function pages({
         order: 10,
         also: ['products', 'applications', 'dsn', 'intake keys', 'sentry'],
       },
-      access: read,
+      access: readAccess,
       input: { query: joi.object({ cursor: joi.string().max(4096) }) },
       handle: async (request) => {
         const { cursor } = request.query as { cursor?: string };
         const page = await projects.page(request.principal, { limit: 50, cursor });
         return new View('projects', {
-          items: page.items.map(projectView),
+          items: page.items.map(toProjectView),
           next_cursor: page.next,
           admin: mayManage(request),
         });
       },
     },
-    { path: '/projects/new', title: 'New project', access: manage, handle: (request) => editor(request) },
+    { path: '/projects/new', title: 'New project', access: manageAccess, handle: (request) => editor(request) },
     post(
       '/projects',
       async (request) =>
-        to((await projects.create(request.principal, bodyOf(request, createBody))).id, 'Project created.'),
+        to((await projects.create(request.principal, parseForm(request, createBodySchema))).id, 'Project created.'),
       editor,
     ),
     {
       path: '/projects/{slug}',
       title,
-      access: read,
-      input: { params, query: languages },
+      access: readAccess,
+      input: { params, query: languageQuery },
       handle: (request) => detail(request),
     },
     {
       path: '/projects/{slug}/edit',
       title: 'Edit project',
-      access: manage,
+      access: manageAccess,
       input: { params },
       handle: (request) => editor(request),
     },
@@ -203,7 +203,7 @@ export function pages({
       '/projects/{slug}/edit',
       async (request) =>
         to(
-          (await projects.change(request.principal, slugOf(request), bodyOf(request, changeBody))).id,
+          (await projects.change(request.principal, slugOf(request), parseForm(request, changeBodySchema))).id,
           'Project saved.',
         ),
       editor,
@@ -224,10 +224,10 @@ export function pages({
       const name = getFormFields(request)['name'];
       const made = await keys.create(request.principal, slugOf(request), typeof name === 'string' ? name : undefined);
       const slug = slugOf(request);
-      const project = projectInfo(await projects.need(request.principal, slug));
-      const setup = setupOf(project, { baseUrl: baseUrl(), language: languageOf(request), key: made.key });
+      const project = toProjectInfo(await projects.getProject(request.principal, slug));
+      const setup = buildSetupCard(project, { baseUrl: baseUrl(), language: getLanguage(request), key: made.key });
       const view = new View('intake-key', { title: 'Intake key', project, made, setup });
-      return view.shownOnce({ label: project.name, href: `/projects/${slug}` });
+      return view.asOneTimeView({ label: project.name, href: `/projects/${slug}` });
     }),
     {
       ...post('/projects/{slug}/intake-keys/{id}/revoke', async (request) => {

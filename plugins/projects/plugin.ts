@@ -2,9 +2,9 @@
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
-import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import {
-  PROJECT_BELONGINGS,
+  PROJECT_CLEANUPS,
   PROJECT_CHOICES,
   PROJECT_PARTS,
   PROJECT_SECTIONS,
@@ -15,18 +15,18 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { Belongings } from './belongings.js';
-import { brandPages } from './brand/pages.js';
-import { brandRoutes } from './brand/routes.js';
-import { Brands } from './brand/brands.js';
-import { Choices } from './choices.js';
-import { commands } from './commands.js';
-import { ProjectDeletion } from './deletion.js';
-import { IntakeKeys } from './intake-keys.js';
-import { pages } from './pages.js';
-import { routes } from './routes.js';
-import { Projects } from './service.js';
-import { projectSearch } from './search.js';
+import { ProjectDataCleaner } from './belongings.js';
+import { buildBrandPages } from './brand/pages.js';
+import { buildBrandRoutes } from './brand/routes.js';
+import { BrandService } from './brand/brands.js';
+import { ProjectChoiceCache } from './choices.js';
+import { buildProjectCommands } from './commands.js';
+import { ProjectDeletionService } from './deletion.js';
+import { IntakeKeyService } from './intake-keys.js';
+import { buildProjectPages } from './pages.js';
+import { buildRoutes } from './routes.js';
+import { ProjectService } from './service.js';
+import { createProjectSearch } from './search.js';
 
 export default definePlugin({
   id: 'projects',
@@ -37,8 +37,8 @@ export default definePlugin({
   after: ['access'],
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name, PROJECT_CHOICES.name, SELLER_BRANDS.name],
-  extensionPoints: [PROJECT_USAGE.point, PROJECT_BELONGINGS.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
-  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
+  extensionPoints: [PROJECT_USAGE.point, PROJECT_CLEANUPS.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
+  extends: [TOKEN_PROJECTS.point, ONBOARDING_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
@@ -53,16 +53,16 @@ export default definePlugin({
   from: import.meta.url,
   setup(ctx) {
     const { projects, keys, brands, deletion, belongings } = ctx.services({
-      projects: Projects,
-      keys: IntakeKeys,
-      brands: Brands,
-      deletion: ProjectDeletion,
-      belongings: Belongings,
+      projects: ProjectService,
+      keys: IntakeKeyService,
+      brands: BrandService,
+      deletion: ProjectDeletionService,
+      belongings: ProjectDataCleaner,
     });
     return {
-      routes: [...routes(projects, keys, deletion), ...brandRoutes(brands)],
+      routes: [...buildRoutes(projects, keys, deletion), ...buildBrandRoutes(brands)],
       pages: [
-        ...pages({
+        ...buildProjectPages({
           projects,
           keys,
           deletion,
@@ -73,22 +73,22 @@ export default definePlugin({
           log: ctx.log,
           baseUrl: () => ctx.app.base_url,
         }),
-        ...brandPages(projects, brands),
+        ...buildBrandPages(projects, brands),
       ],
       start: () => belongings.catchUp(),
       jobs: [{ name: 'deletions', everyMs: 30_000, run: () => deletion.reconcile() }],
-      commands: commands(projects, keys),
+      commands: buildProjectCommands(projects, keys),
       services: {
         [PROJECTS.name]: projects,
-        [PROJECT_CHOICES.name]: new Choices(projects, ctx.clock),
+        [PROJECT_CHOICES.name]: new ProjectChoiceCache(projects, ctx.clock),
         [SELLER_BRANDS.name]: brands,
       },
       extensions: [
         extend(TOKEN_PROJECTS, {
           has: async (slug) => (await projects.get(slug)) !== null,
-          options: async () => (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
+          listOptions: async () => (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
         }),
-        extend(SEARCH_PROVIDERS, projectSearch(projects)),
+        extend(SEARCH_PROVIDERS, createProjectSearch(projects)),
         extend(AUDIT_TARGETS, {
           noun: 'project',
           describe: async (slug) => {
@@ -96,14 +96,14 @@ export default definePlugin({
             return found && { name: found.name, href: `/projects/${slug}` };
           },
         }),
-        extend(STEP_PROJECT, { slug: async (wanted) => stepProject(await projects.list(), wanted) }),
-        extend(FIRST_STEPS, {
+        extend(STEP_PROJECT, { resolveSlug: async (wanted) => selectSetupProject(await projects.list(), wanted) }),
+        extend(ONBOARDING_STEPS, {
           id: 'project',
           order: 10,
           title: 'Make a project',
           text: 'One per application. Items, releases, licenses and tokens belong to it.',
           page: { label: 'New project', href: '/projects/new' },
-          done: async () => (await projects.list()).length > 0,
+          isDone: async () => (await projects.list()).length > 0,
           command: null,
           token: null,
         }),
@@ -113,7 +113,7 @@ export default definePlugin({
 });
 
 /** Defaults to the newest project, unless another one is selected. */
-function stepProject(all: readonly ProjectInfo[], wanted: string | null): string | null {
+function selectSetupProject(all: readonly ProjectInfo[], wanted: string | null): string | null {
   const open = all.filter(({ archived }) => !archived);
   const newest = open.toSorted((a, b) => b.number - a.number)[0];
   return (open.find(({ slug }) => slug === wanted) ?? newest)?.slug ?? null;

@@ -1,11 +1,11 @@
 /** Projects: the stored document, its rules and its public view (contract 15). */
 import joi from 'joi';
-import { named, whole, type Doc } from '../../kernel/contract.js';
+import { withSchemaName, whole, type Doc } from '../../kernel/contract.js';
 import type { Actor } from '../../ports/domain/audit.js';
 import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 
-export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const SLUG_RULE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
+export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const SLUG_RULE_MESSAGE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
 
 /** The document id is the slug. */
 export interface Project extends Doc {
@@ -27,9 +27,9 @@ export interface Project extends Doc {
 
 export type ProjectView = Omit<Project, 'id'> & { slug: string };
 
-export const projectView = ({ id, ...rest }: Project): ProjectView => ({ slug: id, ...rest });
+export const toProjectView = ({ id, ...rest }: Project): ProjectView => ({ slug: id, ...rest });
 
-export function projectInfo(project: Project): ProjectInfo {
+export function toProjectInfo(project: Project): ProjectInfo {
   const {
     id: slug,
     name,
@@ -47,7 +47,7 @@ export function projectInfo(project: Project): ProjectInfo {
   return { slug, name, description, ...code, number, setup_scopes, cache_ttl_hours, require_signed, archived };
 }
 
-const line = (max: number) =>
+const singleLine = (max: number) =>
   joi
     .string()
     .trim()
@@ -58,23 +58,23 @@ const line = (max: number) =>
  * Repository location: a URL, `git@host:path`, `host.name:path`, or a path. Other schemes
  * (`javascript:`, `data:`) are rejected, because programs might follow them.
  */
-const REPOSITORY = /^(?:(?:https?|ssh|git|git\+ssh|git\+https):\/\/|[^:.@/]*[.@/][^:]*:|[^:]*$)/i;
+const REPOSITORY_PATTERN = /^(?:(?:https?|ssh|git|git\+ssh|git\+https):\/\/|[^:.@/]*[.@/][^:]*:|[^:]*$)/i;
 
-const shared = {
+const sharedFields = {
   description: joi.string().max(5000).allow(null, '').description('What the product is'),
-  repo_url: line(500)
-    .pattern(REPOSITORY)
+  repo_url: singleLine(500)
+    .pattern(REPOSITORY_PATTERN)
     .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, host:path, or a path' })
     .allow(null, '')
     .description('Where its source lies'),
   path_roots: joi
     .array()
-    .items(joi.object({ from: line(300).min(1).required(), to: line(300).allow('').required() }))
+    .items(joi.object({ from: singleLine(300).min(1).required(), to: singleLine(300).allow('').required() }))
     .max(20)
     .description(
       'Where files of machines lie in the repository: the first `from` that begins a path is replaced by `to`',
     ),
-  tag_format: line(100)
+  tag_format: singleLine(100)
     .pattern(/\{version\}/)
     .messages({ 'string.pattern.base': 'must contain {version}' })
     .allow(null, '')
@@ -105,26 +105,26 @@ export interface ProjectFields {
   require_signed?: boolean;
 }
 
-export const createBody = named(
+export const createBodySchema = withSchemaName(
   'ProjectCreation',
   joi
     .object({
-      slug: joi.string().pattern(SLUG, SLUG_RULE).required(),
-      name: line(200).allow('').description('Default: the slug'),
-      ...shared,
+      slug: joi.string().pattern(SLUG_PATTERN, SLUG_RULE_MESSAGE).required(),
+      name: singleLine(200).allow('').description('Default: the slug'),
+      ...sharedFields,
     })
     .example({ slug: 'shop', name: 'The shop', repo_url: 'https://git.example.com/shop' }),
 );
 
-export const changeBody = joi.object({ name: line(200).min(1), ...shared });
-export const patchBody = named(
+export const changeBodySchema = joi.object({ name: singleLine(200).min(1), ...sharedFields });
+export const patchBodySchema = withSchemaName(
   'ProjectChange',
-  changeBody.keys({ slug: joi.string().description('As it is: it cannot be changed') }),
+  changeBodySchema.keys({ slug: joi.string().description('As it is: it cannot be changed') }),
 );
 
 const timestamp = joi.string().isoDate();
 
-export const projectShape = named(
+export const projectSchema = withSchemaName(
   'Project',
   whole({
     slug: joi.string(),
@@ -148,12 +148,12 @@ export const projectShape = named(
  * Builds `https://<key>@host/<number>` with the scheme, port and path of the base URL (contract 21,
  * Sentry SDK intake).
  */
-export function dsn(baseUrl: string, key: string, number: number): string {
+export function buildDsn(baseUrl: string, key: string, number: number): string {
   const url = new URL(baseUrl);
   return `${url.protocol}//${key}@${url.host}${url.pathname.replace(/\/+$/, '')}/${number}`;
 }
 
-export function nameOf(actor: Actor): string {
+export function getActorName(actor: Actor): string {
   if (typeof actor === 'string') return actor;
   if (actor.kind === 'session') return actor.username;
   return actor.kind === 'token' ? `token ${actor.name}` : actor.kind;

@@ -1,19 +1,19 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
-import { created, deleted, invalid, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
-import type { ProjectDeletion } from './deletion.js';
-import type { IntakeKeys } from './intake-keys.js';
-import { warned } from '../../ports/store/left-out.js';
-import { createBody, patchBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
-import type { Projects } from './service.js';
+import { created, deleted, invalid, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../kernel/contract.js';
+import type { ProjectDeletionService } from './deletion.js';
+import type { IntakeKeyService } from './intake-keys.js';
+import { pickWarnings } from '../../ports/store/left-out.js';
+import { createBodySchema, patchBodySchema, projectSchema, toProjectView, SLUG_PATTERN, type ProjectFields } from './project.js';
+import type { ProjectService } from './service.js';
 
-const BASE = '/api/projects/v1/projects';
-const READ = { scope: 'projects:read' } as const;
-const MANAGE = { scope: 'projects:manage' } as const;
+const BASE_PATH = '/api/projects/v1/projects';
+const READ_ACCESS = { scope: 'projects:read' } as const;
+const MANAGE_ACCESS = { scope: 'projects:manage' } as const;
 
-const slugParam = joi.string().pattern(SLUG, 'slug').required();
+const slugParam = joi.string().pattern(SLUG_PATTERN, 'slug').required();
 const params = joi.object({ slug: slugParam });
-const one = named('ProjectAnswer', whole({ project: projectShape }));
+const projectAnswerSchema = withSchemaName('ProjectAnswer', whole({ project: projectSchema }));
 const timestamp = joi.string().isoDate();
 
 const pageQuery = joi.object({
@@ -30,7 +30,7 @@ interface ListQuery {
   include_total: boolean;
 }
 
-const keyShape = named(
+const intakeKeySchema = withSchemaName(
   'IntakeKey',
   whole({
     id: joi.string(),
@@ -43,90 +43,90 @@ const keyShape = named(
   }),
 );
 
-export function routes(projects: Projects, keys: IntakeKeys, deletion: ProjectDeletion): RouteSpec[] {
-  return [...projectRoutes(projects, deletion), ...keyRoutes(keys)];
+export function buildRoutes(projects: ProjectService, keys: IntakeKeyService, deletion: ProjectDeletionService): RouteSpec[] {
+  return [...buildProjectRoutes(projects, deletion), ...buildKeyRoutes(keys)];
 }
 
-function projectRoutes(projects: Projects, deletion: ProjectDeletion): RouteSpec[] {
+function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionService): RouteSpec[] {
   const archiving = (action: 'archive' | 'unarchive'): RouteSpec => ({
     method: 'POST',
-    path: `${BASE}/{slug}/${action}`,
+    path: `${BASE_PATH}/{slug}/${action}`,
     operationId: `${action}Project`,
     summary: action === 'archive' ? 'Take no more reports and publishes' : 'Take reports and publishes again',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params, body: joi.object({}), optionalBody: true },
-    output: one,
+    output: projectAnswerSchema,
     handle: async ({ principal, params: { slug = '' } }) => {
-      return { project: projectView(await projects.setArchived(principal, slug, action === 'archive')) };
+      return { project: toProjectView(await projects.setArchived(principal, slug, action === 'archive')) };
     },
   });
   return [
     {
       method: 'GET',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'listProjects',
       summary: 'List the projects',
       description: 'By slug. A token that is bound to a project sees that one alone.',
-      access: READ,
+      access: READ_ACCESS,
       strictQuery: true,
       input: { query: listQuery },
-      output: pageOf('ProjectPage', projectShape),
+      output: createPageSchema('ProjectPage', projectSchema),
       handle: async ({ principal, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
         const page = await projects.page(principal, asked);
-        const items = page.items.map(projectView);
-        const list = { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
+        const items = page.items.map(toProjectView);
+        const list = { items, next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
         return include_total ? { ...list, total: await page.count() } : list;
       },
     },
     {
       method: 'POST',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'createProject',
       errors: ['conflict'],
       summary: 'Create a project',
-      access: MANAGE,
-      input: { body: createBody },
+      access: MANAGE_ACCESS,
+      input: { body: createBodySchema },
       status: 201,
-      output: one,
+      output: projectAnswerSchema,
       handle: async ({ principal, body }) => {
         return created({
-          project: projectView(await projects.create(principal, body as ProjectFields & { slug: string })),
+          project: toProjectView(await projects.create(principal, body as ProjectFields & { slug: string })),
         });
       },
     },
     {
       method: 'GET',
-      path: `${BASE}/{slug}`,
+      path: `${BASE_PATH}/{slug}`,
       operationId: 'getProject',
       summary: 'One project',
-      access: READ,
+      access: READ_ACCESS,
       input: { params },
-      output: one,
+      output: projectAnswerSchema,
       handle: async ({ principal, params: { slug = '' } }) => ({
-        project: projectView(await projects.need(principal, slug)),
+        project: toProjectView(await projects.getProject(principal, slug)),
       }),
     },
     {
       method: 'PATCH',
-      path: `${BASE}/{slug}`,
+      path: `${BASE_PATH}/{slug}`,
       operationId: 'changeProject',
       errors: ['conflict'],
       summary: 'Change a project',
-      access: MANAGE,
-      input: { params, body: patchBody },
-      output: one,
+      access: MANAGE_ACCESS,
+      input: { params, body: patchBodySchema },
+      output: projectAnswerSchema,
       handle: async ({ principal, params: { slug = '' }, body }) => {
         const { slug: named, ...fields } = body as ProjectFields & { slug?: string };
         if (named !== undefined && named !== slug) throw invalid({ slug: 'cannot be changed: make another project' });
-        return { project: projectView(await projects.change(principal, slug, fields)) };
+        return { project: toProjectView(await projects.change(principal, slug, fields)) };
       },
     },
     archiving('archive'),
     archiving('unarchive'),
     {
       method: 'DELETE',
-      path: `${BASE}/{slug}`,
+      path: `${BASE_PATH}/{slug}`,
       operationId: 'deleteProject',
       errors: ['conflict'],
       summary: 'Delete a project that nothing hangs on',
@@ -135,7 +135,7 @@ function projectRoutes(projects: Projects, deletion: ProjectDeletion): RouteSpec
         'be archived. All tokens that are bound to it end at once, and with it go its webhooks, ignore, notification and ' +
         'request rules, saved views, maintenance windows, source maps and session counts: a later project of this slug ' +
         'has none of them.',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params },
       output: deleted,
       handle: async ({ principal, params: { slug = '' } }) => {
@@ -146,38 +146,38 @@ function projectRoutes(projects: Projects, deletion: ProjectDeletion): RouteSpec
   ];
 }
 
-function keyRoutes(keys: IntakeKeys): RouteSpec[] {
+function buildKeyRoutes(keys: IntakeKeyService): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: `${BASE}/{slug}/intake-keys`,
+      path: `${BASE_PATH}/{slug}/intake-keys`,
       operationId: 'listIntakeKeys',
       summary: 'List a project’s intake keys',
-      access: READ,
+      access: READ_ACCESS,
       strictQuery: true,
       input: { params, query: pageQuery },
-      output: pageOf('IntakeKeyPage', keyShape),
+      output: createPageSchema('IntakeKeyPage', intakeKeySchema),
       handle: async ({ principal, params: { slug = '' }, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
-        const page = await keys.page(principal, slug, asked);
+        const page = await keys.listPage(principal, slug, asked);
         const list = { items: page.items, next_cursor: page.next, has_more: page.next !== null };
         return include_total ? { ...list, total: await page.count() } : list;
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/{slug}/intake-keys`,
+      path: `${BASE_PATH}/{slug}/intake-keys`,
       operationId: 'createIntakeKey',
       errors: ['conflict'],
       summary: 'Make an intake key; it is shown once, with its DSN',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: {
         params,
-        body: named('IntakeKeyName', joi.object({ name: joi.string().trim().max(100).allow('', null) })),
+        body: withSchemaName('IntakeKeyName', joi.object({ name: joi.string().trim().max(100).allow('', null) })),
         optionalBody: true,
       },
       status: 201,
-      output: named('IntakeKeyMade', whole({ id: joi.string(), key: joi.string(), dsn: joi.string() })),
+      output: withSchemaName('IntakeKeyMade', whole({ id: joi.string(), key: joi.string(), dsn: joi.string() })),
       handle: async ({ principal, params: { slug = '' }, body }) => {
         const { name } = (body ?? {}) as { name?: string | null };
         return created(await keys.create(principal, slug, name ?? undefined)).header('cache-control', 'no-store');
@@ -185,10 +185,10 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
     },
     {
       method: 'DELETE',
-      path: `${BASE}/{slug}/intake-keys/{id}`,
+      path: `${BASE_PATH}/{slug}/intake-keys/{id}`,
       operationId: 'revokeIntakeKey',
       summary: 'Revoke an intake key',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params: joi.object({ slug: slugParam, id: joi.string().max(64).required() }) },
       output: deleted,
       handle: async ({ principal, params: { slug = '', id = '' } }) => {

@@ -1,7 +1,7 @@
 import type { SearchProvider } from '../../ports/domain/search.js';
-import type { Projects } from './service.js';
+import type { ProjectService } from './service.js';
 
-export const projectSearch = (projects: Pick<Projects, 'list'>): SearchProvider => ({
+export const createProjectSearch = (projects: Pick<ProjectService, 'list'>): SearchProvider => ({
   label: 'Projects',
   icon: 'project',
   order: 50,

@@ -12,7 +12,7 @@ export interface SetupSteps {
   code(dsn: string, release: string): string;
 }
 
-const npm =
+const createNpmSnippet =
   (name: string): ((dsn: string, release: string) => string) =>
   (dsn, release) =>
     [
@@ -24,9 +24,9 @@ const npm =
       `});`,
     ].join('\n');
 
-export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
-  { id: 'node', label: 'Node.js', install: 'npm install @sentry/node', code: npm('@sentry/node') },
-  { id: 'browser', label: 'Browser', install: 'npm install @sentry/browser', code: npm('@sentry/browser') },
+export const SETUP_LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
+  { id: 'node', label: 'Node.js', install: 'npm install @sentry/node', code: createNpmSnippet('@sentry/node') },
+  { id: 'browser', label: 'Browser', install: 'npm install @sentry/browser', code: createNpmSnippet('@sentry/browser') },
   {
     id: 'python',
     label: 'Python',
@@ -94,4 +94,4 @@ export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
   },
 ];
 
-export const stepsOf = (id: unknown): SetupSteps => LANGUAGES.find((one) => one.id === id) ?? LANGUAGES[0];
+export const findSetupSteps = (id: unknown): SetupSteps => SETUP_LANGUAGES.find((one) => one.id === id) ?? SETUP_LANGUAGES[0];

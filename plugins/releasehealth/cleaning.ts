@@ -1,5 +1,5 @@
 import { collection, inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
-import { DAY_MS, isoOf } from '../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type { Collection } from '../../ports/store.js';
 import { removeAll } from '../../ports/store/remove-all.js';
 import type { ReleaseHealthConfig } from './config.js';
@@ -7,10 +7,10 @@ import type { HourDoc, TroubledDoc } from './model.js';
 
 export const CONFIG = token<ReleaseHealthConfig>('releasehealth.config');
 
-const NOTES_MS = DAY_MS;
+const SESSION_NOTE_RETENTION_MS = DAY_MS;
 
 @injectable()
-export class HealthCleaning {
+export class HealthRetention {
   constructor(
     @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
     @inject(collection<TroubledDoc>('troubled')) private readonly troubled: Collection<TroubledDoc>,
@@ -18,13 +18,13 @@ export class HealthCleaning {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  async forget(project: string): Promise<void> {
+  async removeProject(project: string): Promise<void> {
     await removeAll(this.hours, { project });
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
-    await removeAll(this.hours, { hour: { lt: isoOf(now - this.config.days * DAY_MS) } }, signal);
-    await removeAll(this.troubled, { at: { lt: isoOf(now - NOTES_MS) } }, signal);
+    await removeAll(this.hours, { hour: { lt: toIsoString(now - this.config.days * DAY_MS) } }, signal);
+    await removeAll(this.troubled, { at: { lt: toIsoString(now - SESSION_NOTE_RETENTION_MS) } }, signal);
   }
 }

@@ -4,7 +4,7 @@ export interface ReleaseHealthConfig {
   days: number;
 }
 
-export const healthConfig = joi.object<ReleaseHealthConfig>({
+export const healthConfigSchema = joi.object<ReleaseHealthConfig>({
   days: joi
     .number()
     .integer()

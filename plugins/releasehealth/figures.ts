@@ -4,20 +4,20 @@ import { estimateDistinct, mergeSketches } from '../../lib/text/distinct-sketch.
 import { iteratePages } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
 import type {
-  HealthQuestion,
+  ReleaseHealthQuery,
   ReleaseHealth,
   SessionCounts,
   SessionWindow,
   VersionHealth,
 } from '../../ports/domain/release-health.js';
 import type { Collection, Filter } from '../../ports/store.js';
-import { versionName } from '../../lib/versions.js';
-import { hourOf, minuteOf, versionKey, type HourDoc } from './model.js';
+import { getVersionName } from '../../lib/versions.js';
+import { toHour, getMinute, toVersionKey, type HourDoc } from './model.js';
 
 /** Small pages, so that other requests run in between. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
-interface Sum {
+interface VersionSum {
   version: string;
   people: string | null;
   crashed_people: string | null;
@@ -25,39 +25,39 @@ interface Sum {
 }
 
 @injectable()
-export class Figures implements ReleaseHealth {
+export class ReleaseHealthService implements ReleaseHealth {
   constructor(
     @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  async versions({ project, hours, version, environment }: HealthQuestion): Promise<VersionHealth[]> {
-    const names = this.#hoursBack(hours);
+  async listVersions({ project, hours, version, environment }: ReleaseHealthQuery): Promise<VersionHealth[]> {
+    const names = this.#listHours(hours);
     // Adoption is a share of all versions, so all are read.
     const filter = { project, hour: { gte: names[0] ?? '' }, environment };
-    const sums = new Map<string, Sum>();
-    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
-      for (const doc of docs) add(sums, doc);
+    const sums = new Map<string, VersionSum>();
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
+      for (const doc of docs) addHour(sums, doc);
     }
-    const all = [...sums.values()].map((sum) => shown(sum, names));
+    const all = [...sums.values()].map((sum) => toVersionHealth(sum, names));
     const total = all.reduce((n, { started }) => n + started, 0);
-    const wanted = version === undefined ? null : versionKey(version);
+    const wanted = version === undefined ? null : toVersionKey(version);
     return all
-      .filter((one) => wanted === null || (one.version !== null && versionKey(one.version) === wanted))
-      .map((one) => Object.assign(one, { adoption: shareOf(one.started, total) }))
+      .filter((one) => wanted === null || (one.version !== null && toVersionKey(one.version) === wanted))
+      .map((one) => Object.assign(one, { adoption: computeShare(one.started, total) }))
       .toSorted((a, b) => b.started - a.started);
   }
 
-  async since(project: string, version: string, since: string): Promise<SessionWindow> {
-    const first = hourOf(Date.parse(since));
-    const filter: Filter = { project, version_key: versionKey(version), hour: { gte: first } };
+  async getSessionsSince(project: string, version: string, since: string): Promise<SessionWindow> {
+    const first = toHour(Date.parse(since));
+    const filter: Filter = { project, version_key: toVersionKey(version), hour: { gte: first } };
     const sum = { started: 0, crashed: 0 };
     const ofCrashes = new Set<string>();
-    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
       for (const { hour, minutes = {}, ...known } of docs) {
         for (const sender of Object.keys(known.crash_senders ?? {})) ofCrashes.add(sender);
         for (const [minute, { started = 0, crashed = 0 }] of Object.entries(minutes)) {
-          if (hour === first && minute < minuteOf(since)) continue;
+          if (hour === first && minute < getMinute(since)) continue;
           sum.started += started;
           sum.crashed += crashed;
         }
@@ -67,63 +67,63 @@ export class Figures implements ReleaseHealth {
     return { ...sum, crash_addresses: ofCrashes.size, crashes_by_token };
   }
 
-  #hoursBack(hours: number): string[] {
+  #listHours(hours: number): string[] {
     const now = this.clock.now();
-    return Array.from({ length: hours }, (_, i) => hourOf(now - (hours - 1 - i) * HOUR_MS));
+    return Array.from({ length: hours }, (_, i) => toHour(now - (hours - 1 - i) * HOUR_MS));
   }
 }
 
-const NOTHING: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
+const ZERO_COUNTS: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
 
-function add(sums: Map<string, Sum>, doc: HourDoc): void {
+function addHour(sums: Map<string, VersionSum>, doc: HourDoc): void {
   // Another hour may use another spelling.
-  const key = versionKey(doc.version);
+  const key = toVersionKey(doc.version);
   let sum = sums.get(key);
   if (sum === undefined) {
-    sum = { version: versionName(doc.version), people: null, crashed_people: null, hours: new Map() };
+    sum = { version: getVersionName(doc.version), people: null, crashed_people: null, hours: new Map() };
     sums.set(key, sum);
   }
   sum.people = mergeSketches(sum.people, doc.people ?? null);
   sum.crashed_people = mergeSketches(sum.crashed_people, doc.crashed_people ?? null);
-  const before = sum.hours.get(doc.hour) ?? NOTHING;
-  sum.hours.set(doc.hour, plus(before, doc));
+  const before = sum.hours.get(doc.hour) ?? ZERO_COUNTS;
+  sum.hours.set(doc.hour, addCounts(before, doc));
 }
 
-const plus = (a: SessionCounts, b: Partial<SessionCounts>): SessionCounts => ({
+const addCounts = (a: SessionCounts, b: Partial<SessionCounts>): SessionCounts => ({
   started: a.started + (b.started ?? 0),
   errored: a.errored + (b.errored ?? 0),
   crashed: a.crashed + (b.crashed ?? 0),
   abnormal: a.abnormal + (b.abnormal ?? 0),
 });
 
-function shown(
-  { version, people: sketch, crashed_people: crashedSketch, hours }: Sum,
+function toVersionHealth(
+  { version, people: sketch, crashed_people: crashedSketch, hours }: VersionSum,
   names: readonly string[],
 ): VersionHealth {
-  const total = seen([...hours.values()].reduce(plus, NOTHING));
+  const total = clampCounts([...hours.values()].reduce(addCounts, ZERO_COUNTS));
   const people = estimateDistinct(sketch);
   const crashed = Math.min(people, estimateDistinct(crashedSketch));
   return {
     version: version === '' ? null : version,
     ...total,
-    crash_free_sessions: freeShare(total.crashed, total.started),
+    crash_free_sessions: computeCrashFreeShare(total.crashed, total.started),
     people,
     crashed_people: crashed,
-    crash_free_people: freeShare(crashed, people),
+    crash_free_people: computeCrashFreeShare(crashed, people),
     adoption: null,
-    hours: names.map((hour) => ({ hour, ...seen(hours.get(hour) ?? NOTHING) })),
+    hours: names.map((hour) => ({ hour, ...clampCounts(hours.get(hour) ?? ZERO_COUNTS) })),
   };
 }
 
 /** The subtraction of an error may fall into another hour. */
-const seen = (counts: SessionCounts): SessionCounts => ({ ...counts, errored: Math.max(0, counts.errored) });
+const clampCounts = (counts: SessionCounts): SessionCounts => ({ ...counts, errored: Math.max(0, counts.errored) });
 
 /** Six digits: percentages show two decimals. */
-const shareOf = (part: number, whole: number): number | null =>
+const computeShare = (part: number, whole: number): number | null =>
   whole <= 0 ? null : Math.round((part / whole) * 1e6) / 1e6;
 
 /** A crash may arrive without its start, so the share is clamped at 0. */
-function freeShare(crashed: number, all: number): number | null {
-  const share = shareOf(crashed, all);
+function computeCrashFreeShare(crashed: number, all: number): number | null {
+  const share = computeShare(crashed, all);
   return share === null ? null : Math.max(0, Math.round((1 - share) * 1e6) / 1e6);
 }

@@ -1,11 +1,11 @@
 /** The documents and collections of release health (contract 21, release health). */
 import { getVersionIdentity } from '../../lib/versions.js';
-import { HOUR_MS, isoOf } from '../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
 import type { CollectionSpec, Doc } from '../../ports/store.js';
 
 /** Outcomes that are counted in addition to `started`. */
-export type Trouble = Exclude<SessionOutcome, 'ok'>;
+export type TroubledOutcome = Exclude<SessionOutcome, 'ok'>;
 
 /** Sessions of one version and environment that started in one hour. Missing counts are 0. */
 export interface HourDoc extends Doc, Partial<SessionCounts> {
@@ -29,11 +29,11 @@ export interface HourDoc extends Doc, Partial<SessionCounts> {
 
 /** A session with an error. Sessions without errors have no document. */
 export interface TroubledDoc extends Doc {
-  outcome: Trouble;
+  outcome: TroubledOutcome;
   at: string;
 }
 
-export const COLLECTIONS: readonly CollectionSpec[] = [
+export const HEALTH_COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'hours',
     indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version_key', 'hour'] }, { fields: ['hour'] }],
@@ -42,12 +42,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
 ];
 
 /** `1.2` and `v1.2.0` are one version; other text stays unchanged, like an item's build. */
-export const versionKey = getVersionIdentity;
+export const toVersionKey = getVersionIdentity;
 
-export const hourOf = (ms: number): string => isoOf(Math.floor(ms / HOUR_MS) * HOUR_MS);
+export const toHour = (ms: number): string => toIsoString(Math.floor(ms / HOUR_MS) * HOUR_MS);
 
 /**
  * Returns `07` for 12:07:30.
  * @param iso RFC 3339, UTC
  */
-export const minuteOf = (iso: string): string => iso.slice(14, 16);
+export const getMinute = (iso: string): string => iso.slice(14, 16);

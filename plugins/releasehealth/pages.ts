@@ -13,54 +13,54 @@ export interface HealthPageDeps {
   latest: () => Promise<string | null>;
 }
 
-const HOURS = 24;
-const MOST_ROWS = 50;
-const MOST_IN_CARD = 3;
-const RANGES = [
+const DEFAULT_HOURS = 24;
+const MAX_ROWS = 50;
+const MAX_CARD_ROWS = 3;
+const RANGE_OPTIONS = [
   { hours: 24, label: '24 hours' },
   { hours: 168, label: '7 days' },
   { hours: 720, label: '30 days' },
 ] as const;
 
-interface Query {
+interface HealthPageQuery {
   project?: string;
   environment?: string;
   hours: number;
 }
 
-const percentOf = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
+const formatPercent = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
 
-function rowOf(health: VersionHealth): object {
+function toRow(health: VersionHealth): object {
   return {
     ...health,
     name: health.version ?? 'other versions',
-    crash_free_sessions: percentOf(health.crash_free_sessions),
-    crash_free_people: percentOf(health.crash_free_people),
-    adoption: percentOf(health.adoption),
-    trend: health.hours.slice(-HOURS).map(({ started }) => started),
+    crash_free_sessions: formatPercent(health.crash_free_sessions),
+    crash_free_people: formatPercent(health.crash_free_people),
+    adoption: formatPercent(health.adoption),
+    trend: health.hours.slice(-DEFAULT_HOURS).map(({ started }) => started),
   };
 }
 
-const hrefOf = ({ hours, ...given }: Query): string => {
+const buildPageUrl = ({ hours, ...given }: HealthPageQuery): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, value);
-  if (hours !== HOURS) search.set('hours', String(hours));
+  if (hours !== DEFAULT_HOURS) search.set('hours', String(hours));
   return search.size === 0 ? '/release-health' : `/release-health?${search.toString()}`;
 };
 
-async function pageOf({ figures, projects, latest }: HealthPageDeps, { query }: HttpRequest): Promise<View> {
-  const given = query as unknown as Query;
+async function renderHealthPage({ figures, projects, latest }: HealthPageDeps, { query }: HttpRequest): Promise<View> {
+  const given = query as unknown as HealthPageQuery;
   const known = await projects.list();
   const project = given.project ?? (await latest()) ?? known[0]?.slug ?? null;
   const { hours, environment } = given;
-  const versions = project === null ? [] : await figures.versions({ project, hours, environment });
+  const versions = project === null ? [] : await figures.listVersions({ project, hours, environment });
   return new View('release-health', {
     chosen: project,
-    items: versions.slice(0, MOST_ROWS).map(rowOf),
-    more: Math.max(0, versions.length - MOST_ROWS),
-    ranges: RANGES.map(({ hours: range, label }) => ({
+    items: versions.slice(0, MAX_ROWS).map(toRow),
+    more: Math.max(0, versions.length - MAX_ROWS),
+    ranges: RANGE_OPTIONS.map(({ hours: range, label }) => ({
       label,
-      href: hrefOf({ ...given, hours: range }),
+      href: buildPageUrl({ ...given, hours: range }),
       active: range === hours,
     })),
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
@@ -68,7 +68,7 @@ async function pageOf({ figures, projects, latest }: HealthPageDeps, { query }: 
   });
 }
 
-export const pages = (deps: HealthPageDeps): PageSpec[] => [
+export const buildReleaseHealthPages = (deps: HealthPageDeps): PageSpec[] => [
   {
     path: '/release-health',
     title: 'Release health',
@@ -87,28 +87,28 @@ export const pages = (deps: HealthPageDeps): PageSpec[] => [
         environment: joi.string().max(200).empty(''),
         hours: joi
           .number()
-          .valid(...RANGES.map(({ hours }) => hours))
-          .default(HOURS),
+          .valid(...RANGE_OPTIONS.map(({ hours }) => hours))
+          .default(DEFAULT_HOURS),
       }),
     },
-    handle: (request) => pageOf(deps, request),
+    handle: (request) => renderHealthPage(deps, request),
   },
 ];
 
-export const panels = ({ figures, latest }: HealthPageDeps): PanelSpec[] => [
+export const buildReleaseHealthPanels = ({ figures, latest }: HealthPageDeps): PanelSpec[] => [
   {
     id: 'releasehealth.sessions',
     kind: 'trend',
     order: 25,
     load: async () => {
       const project = await latest();
-      const versions = project === null ? [] : await figures.versions({ project, hours: HOURS });
+      const versions = project === null ? [] : await figures.listVersions({ project, hours: DEFAULT_HOURS });
       if (project === null || versions.length === 0) return null;
       const sums = versions[0]?.hours.map((_, i) => versions.reduce((n, { hours }) => n + (hours[i]?.started ?? 0), 0));
       return new View('panel-sessions', {
         project,
-        href: hrefOf({ project, hours: HOURS }),
-        items: versions.slice(0, MOST_IN_CARD).map(rowOf),
+        href: buildPageUrl({ project, hours: DEFAULT_HOURS }),
+        items: versions.slice(0, MAX_CARD_ROWS).map(toRow),
         started: sums,
       });
     },

@@ -5,19 +5,19 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
-import { healthConfig, type ReleaseHealthConfig } from './config.js';
-import { HourCounts } from './counting/hour-counts.js';
-import { HourIntake, SKETCH_KEY } from './counting/intake.js';
-import { FIND_PUBLISHED, SeriesBook } from './counting/series-book.js';
-import { SessionOutcomes } from './counting/session-outcomes.js';
-import { Figures } from './figures.js';
-import { COLLECTIONS, type HourDoc } from './model.js';
-import { CONFIG, HealthCleaning } from './cleaning.js';
-import { pages, panels, type HealthPageDeps } from './pages.js';
-import { routes } from './routes.js';
+import { healthConfigSchema, type ReleaseHealthConfig } from './config.js';
+import { HourCountWriter } from './counting/hour-counts.js';
+import { SessionIntakeService, SKETCH_KEY } from './counting/intake.js';
+import { FIND_PUBLISHED, SeriesLimiter } from './counting/series-book.js';
+import { SessionDeduplicator } from './counting/session-outcomes.js';
+import { ReleaseHealthService } from './figures.js';
+import { HEALTH_COLLECTIONS, type HourDoc } from './model.js';
+import { CONFIG, HealthRetention } from './cleaning.js';
+import { buildReleaseHealthPages, buildReleaseHealthPanels, type HealthPageDeps } from './pages.js';
+import { buildReleaseHealthRoutes } from './routes.js';
 
 export default definePlugin<ReleaseHealthConfig>({
   id: 'releasehealth',
@@ -27,31 +27,31 @@ export default definePlugin<ReleaseHealthConfig>({
   needs: [PROJECTS.name],
   uses: [PUBLISHED_VERSIONS.name],
   provides: [SESSION_INTAKE.name, RELEASE_HEALTH.name],
-  extends: [PROJECT_BELONGINGS.point],
-  config: healthConfig,
-  collections: COLLECTIONS,
+  extends: [PROJECT_CLEANUPS.point],
+  config: healthConfigSchema,
+  collections: HEALTH_COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);
     ctx.bind(FIND_PUBLISHED, () => ctx.find(PUBLISHED_VERSIONS));
     ctx.bind(SKETCH_KEY, ctx.ports.cipher.derive('releasehealth.sketches'));
     const { intake, figures, cleaning } = ctx.services({
-      book: SeriesBook,
-      hours: HourCounts,
-      outcomes: SessionOutcomes,
-      intake: HourIntake,
-      figures: Figures,
-      cleaning: HealthCleaning,
+      book: SeriesLimiter,
+      hours: HourCountWriter,
+      outcomes: SessionDeduplicator,
+      intake: SessionIntakeService,
+      figures: ReleaseHealthService,
+      cleaning: HealthRetention,
     });
     const latest = async (): Promise<string | null> =>
       (await ctx.collection<HourDoc>('hours').find({ sort: [['hour', 'desc']], limit: 1 })).items[0]?.project ?? null;
     const shown: HealthPageDeps = { figures, projects: ctx.resolve(PROJECTS), latest };
     return {
-      pages: pages(shown),
-      panels: panels(shown),
-      routes: routes(figures, ctx.resolve(PROJECTS)),
+      pages: buildReleaseHealthPages(shown),
+      panels: buildReleaseHealthPanels(shown),
+      routes: buildReleaseHealthRoutes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
-      extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => cleaning.forget(slug) })],
+      extensions: [extend(PROJECT_CLEANUPS, { clear: (slug) => cleaning.removeProject(slug) })],
       jobs: [
         {
           name: 'clean',

@@ -1,13 +1,13 @@
 /** `GET /api/errors/v1/health` (contract 21, release health). */
 import joi from 'joi';
-import { named, whole, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
 import { notFound, requireProject } from '../../kernel/errors.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import type { HealthQuestion, ReleaseHealth } from '../../ports/domain/release-health.js';
+import type { ReleaseHealthQuery, ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { Principal } from '../../ports/http.js';
 
-export const MOST_HOURS = 720;
-export const HOURS = 24;
+export const MAX_HOURS = 720;
+export const DEFAULT_HOURS = 24;
 
 const count = joi.number().integer().min(0);
 const share = joi.number().min(0).max(1).allow(null);
@@ -18,7 +18,7 @@ const counts = {
   abnormal: count.description('Ended in another way than they should: killed by the system, or not answering'),
 };
 
-const version = named(
+const version = withSchemaName(
   'VersionHealth',
   whole({
     version: joi
@@ -33,12 +33,12 @@ const version = named(
     adoption: share.description('The version’s share in the sessions of the project'),
     hours: joi
       .array()
-      .items(named('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })))
+      .items(withSchemaName('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })))
       .description('Every hour of the question, by when the sessions began; the running one last'),
   }),
 );
 
-export const routes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 'get'>): RouteSpec[] => [
+export const buildReleaseHealthRoutes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 'get'>): RouteSpec[] => [
   {
     method: 'GET',
     path: '/api/errors/v1/health',
@@ -53,25 +53,25 @@ export const routes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 
         project: joi.string().max(64).required(),
         version: joi.string().max(200).description('Only this one; `1.2` and `1.2.0` are the same'),
         environment: joi.string().max(200).description('Only sessions of this one'),
-        hours: joi.number().integer().min(1).max(MOST_HOURS).default(HOURS).description('The running hour included'),
+        hours: joi.number().integer().min(1).max(MAX_HOURS).default(DEFAULT_HOURS).description('The running hour included'),
       }),
     },
-    output: named(
+    output: withSchemaName(
       'ReleaseHealth',
       whole({ project: joi.string(), hours: joi.number().integer(), versions: joi.array().items(version) }),
     ),
     errors: ['not_found'],
     handle: async ({ principal, query }) => {
-      const question = query as unknown as HealthQuestion;
+      const question = query as unknown as ReleaseHealthQuery;
       const { project, hours } = question;
-      mayRead(principal, project);
+      requireReadAccess(principal, project);
       if ((await projects.get(project)) === null) throw notFound(`project ${project}`);
-      return { project, hours, versions: await figures.versions(question) };
+      return { project, hours, versions: await figures.listVersions(question) };
     },
   },
 ];
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
-function mayRead(principal: Principal, project: string): void {
+function requireReadAccess(principal: Principal, project: string): void {
   if (principal.kind === 'token') requireProject(principal.project, project);
 }

@@ -16,7 +16,7 @@ export interface ReleasesConfig {
   halt_addresses: number;
 }
 
-function address(value: string): string {
+function validateAddress(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
   if (url.username || url.password || url.search || url.hash)
@@ -25,7 +25,7 @@ function address(value: string): string {
 }
 
 /** Validates a web path, which stands within quotation marks in a web server directive. */
-function webPath(value: string): string {
+function validateWebPath(value: string): string {
   if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
   if (/["\p{Cc}]|\\$/u.test(value))
     throw new Error('must hold no quotation mark, control character or final backslash');
@@ -36,13 +36,13 @@ function webPath(value: string): string {
  * Accepts only the database server: another one would need separate credentials, backups and
  * maintenance.
  */
-function storeUrl(value: string): string {
+function validateStoreUrl(value: string): string {
   if (value !== 'mongodb:')
     throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');
   return value;
 }
 
-function webGroup(value: string): string {
+function validateWebGroup(value: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(value)) throw new Error('must be the name or the number of a group');
   return value;
 }
@@ -52,7 +52,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .string()
     .allow(null)
     .default(null)
-    .custom(storeUrl)
+    .custom(validateStoreUrl)
     .description(
       '`mongodb:` keeps packages in GridFS of the database that `storage.url` names, for several processes without a shared directory; this service alone serves them then. Not given: the directory `releases.path`.',
     ),
@@ -66,7 +66,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .string()
     .allow(null)
     .default(null)
-    .custom(webPath)
+    .custom(validateWebPath)
     .description(
       'The same directory as a web server in front sees it, for `AuthUserFile` in the access files. Not given: as this service sees it.',
     ),
@@ -74,7 +74,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .string()
     .allow(null)
     .default(null)
-    .custom(webGroup)
+    .custom(validateWebGroup)
     .description(
       'Group of a web server in front that serves the release store from this disk (`www-data`): `.htpasswd` is then 0640 with this group. This service must run as a member of it. Not given: 0600, since this service serves the store itself; where `web_path` is given, 0644, which every local user can read.',
     ),
@@ -82,7 +82,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .string()
     .allow(null)
     .default(null)
-    .custom(address)
+    .custom(validateAddress)
     .description(
       'What the self-test asks instead of `server.base_url`, where the public address leads elsewhere from this machine.',
     ),

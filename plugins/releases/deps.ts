@@ -9,7 +9,7 @@ import {
 } from '../../kernel/contract.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { LiveTokens } from '../../ports/domain/live-tokens.js';
+import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { BuildHistory } from '../../ports/domain/releases.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
@@ -34,17 +34,17 @@ export interface ReleaseDeps {
   config: ReleasesConfig;
   store: ReleaseStore;
   signer: Signer;
-  installers: Pick<Installers, 'manifest' | 'placing'>;
+  installers: Pick<Installers, 'readManifest' | 'getPendingManifest'>;
   baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;
-  liveTokens: LiveTokens;
+  liveTokens: LiveTokenDetector;
   projects: ProjectDirectory;
   processes: Processes;
   bugs: () => BugsApi | undefined;
   history: () => BuildHistory | undefined;
   faults: () => VersionFaults | undefined;
   health: () => ReleaseHealth | undefined;
-  watchdog: () => Pick<WatchdogApi, 'adoption'> | undefined;
+  watchdog: () => Pick<WatchdogApi, 'listVersionAdoption'> | undefined;
   short: () => boolean;
   /** `limits.package_bytes` */
   packageBytes: number;

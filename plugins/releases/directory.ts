@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
-import { getLatest } from './asking/channel-releases.js';
+import { getLatestRelease } from './asking/channel-releases.js';
 import { ReleaseIndex } from './asking/release-index.js';
 import { isPlatform } from '../../lib/formats/platform.js';
 
@@ -12,11 +12,11 @@ import { isPlatform } from '../../lib/formats/platform.js';
 export class ReleaseDirectoryAdapter implements ReleaseDirectory {
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
-  async channels(product: string, platform: string): Promise<CatalogChannel[]> {
+  async listChannels(product: string, platform: string): Promise<CatalogChannel[]> {
     if (!isPlatform(platform)) return [];
-    await this.index.current();
-    return this.index.channelsOf(product).flatMap((channel) => {
-      const release = getLatest(this.index.channel(product, channel).views[platform]);
+    await this.index.ensureCurrent();
+    return this.index.listChannels(product).flatMap((channel) => {
+      const release = getLatestRelease(this.index.getChannel(product, channel).views[platform]);
       if (release === null) return [];
       const { version, published_at, package_size, runtime, has_setup } = release;
       const signed = release.manifest_signature !== null;
@@ -24,14 +24,14 @@ export class ReleaseDirectoryAdapter implements ReleaseDirectory {
     });
   }
 
-  async products(): Promise<string[]> {
-    await this.index.current();
+  async listProducts(): Promise<string[]> {
+    await this.index.ensureCurrent();
     const offers = (product: string): boolean =>
       this.index
-        .channelsOf(product)
+        .listChannels(product)
         .some((channel) =>
-          [...this.index.channel(product, channel).releases.all()].some(({ withdrawn_at }) => withdrawn_at === null),
+          [...this.index.getChannel(product, channel).releases.listAll()].some(({ withdrawn_at }) => withdrawn_at === null),
         );
-    return this.index.products().filter(offers).toSorted();
+    return this.index.listProducts().filter(offers).toSorted();
   }
 }

@@ -1,9 +1,9 @@
-import { refusals, type Catalogue } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
 
-export const ERRORS = {
+export const RELEASE_ERRORS = {
   publish_in_progress: [409, 'The same release is being published by another call.', 'It is being published already'],
   checksum_mismatch: [422, 'The package’s SHA-256 is not the announced one.', 'The package has changed on its way'],
   package_rejected: [422, 'The archive breaks a rule; the message names the entry.', 'The package breaks a rule'],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
-export const createReleaseError = refusals(ERRORS);
+export const createReleaseError = refusals(RELEASE_ERRORS);

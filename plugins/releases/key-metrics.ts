@@ -1,19 +1,19 @@
 import type { Metrics } from '../../kernel/contract.js';
 import type { Signer } from '../../ports/signer.js';
 
-export function registerKeyMetrics(metrics: Metrics, signer: Pick<Signer, 'key' | 'predecessors' | 'since'>): void {
+export function registerKeyMetrics(metrics: Metrics, signer: Pick<Signer, 'getKey' | 'listPredecessors' | 'getKeyStart'>): void {
   metrics.gauge(
     'aos_releases_key_since_timestamp_seconds',
     'When the key that signs releases came into use; NaN: releases are unsigned',
     async () => {
-      const since = await signer.since();
+      const since = await signer.getKeyStart();
       return since === null ? NaN : Date.parse(since) / 1_000;
     },
   );
   metrics.gauge(
     'aos_releases_key_predecessors',
     'Keys before the one that signs releases',
-    async () => (await signer.predecessors()).length,
+    async () => (await signer.listPredecessors()).length,
   );
   metrics.gauges(
     'aos_releases_key_info',
@@ -21,7 +21,7 @@ export function registerKeyMetrics(metrics: Metrics, signer: Pick<Signer, 'key' 
     'key_id',
     [],
     async () => {
-      const key = await signer.key();
+      const key = await signer.getKey();
       return key === null ? {} : { [key.key_id]: 1 };
     },
   );

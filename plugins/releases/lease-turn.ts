@@ -5,9 +5,9 @@ import type { ProcessOwner } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
 
 const LEASE_MS = 20 * SECOND_MS;
-const AGAIN_MS = 50;
+const RETRY_INTERVAL_MS = 50;
 
-interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
+interface LeaseLockDeps extends ProcessLeaseParts<ProcessOwner> {
   leases: Collection<LeaseRow<ProcessOwner>>;
 }
 
@@ -17,18 +17,18 @@ interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
  * @throws ServiceError overloaded, and what `work` throws
  */
 export async function withLeaseLock<T>(
-  parts: TurnParts,
+  parts: LeaseLockDeps,
   { id, what, busy }: { id: string; what: string; busy: string },
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const { leases, clock, log } = parts;
   const lease = await createProcessLease(leases, parts, { id, what, ttlMs: LEASE_MS, judge: 'silence' });
   const began = clock.monotonic();
-  let held = await lease.take();
+  let held = await lease.acquire();
   while (held === null) {
     if (clock.monotonic() - began >= MINUTE_MS) throw new ServiceError('overloaded', busy);
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-    held = await lease.take();
+    await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    held = await lease.acquire();
   }
   try {
     return await work(held);

@@ -4,9 +4,9 @@ import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import { ReleaseStamps } from './stamps.js';
+import { ReleaseTimestamps } from './stamps.js';
 import { toReleaseView, type ReleaseView } from './view.js';
-import { findReadable, warned, type Warned } from '../../ports/store/left-out.js';
+import { findReadable, pickWarnings, type ListWarnings } from '../../ports/store/left-out.js';
 
 export interface ReleaseQuery {
   product?: string;
@@ -18,7 +18,7 @@ export interface ReleaseQuery {
   include_total: boolean;
 }
 
-export interface ReleasePage extends Warned {
+export interface ReleasePage extends ListWarnings {
   items: ReleaseView[];
   next_cursor: string | null;
   has_more: boolean;
@@ -27,23 +27,23 @@ export interface ReleasePage extends Warned {
 }
 
 @injectable()
-export class ReleaseLists {
+export class ReleaseListService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases'>,
-    @inject(ReleaseStamps) private readonly stamps: ReleaseStamps,
+    @inject(ReleaseTimestamps) private readonly stamps: ReleaseTimestamps,
   ) {}
 
   /**
    * Returns releases, newest first; with `updated_since` in the order of changes.
    * @throws ServiceError insufficient_scope; InvalidCursor
    */
-  async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
+  async listPage(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
     const { channel, platform, updated_since: since, limit, cursor = null } = query;
     const product = checkCanRead(principal, query.product);
-    const updated_at = since === undefined ? undefined : { gte: this.stamps.since(since) };
+    const updated_at = since === undefined ? undefined : { gte: this.stamps.resolveCursor(since) };
     const filter: Filter = { product, channel, platform, updated_at };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
-    const server_time = this.stamps.safe();
+    const server_time = this.stamps.getSafeCursor();
     const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });
     return {
       items: page.items.map(toReleaseView),
@@ -51,7 +51,7 @@ export class ReleaseLists {
       has_more: page.next !== null,
       ...(query.include_total ? { total: await this.deps.releases.count(filter) } : {}),
       ...(since === undefined ? {} : { server_time }),
-      ...warned(page),
+      ...pickWarnings(page),
     };
   }
 }

@@ -10,17 +10,17 @@ export interface BuiltManifest {
   sha256: string;
 }
 
-const FILES = 500;
+const FILES_PER_CHUNK = 500;
 /** This many patterns halve the chunk: each file is compared with all of them. */
-const PATTERNS = 4;
-const HASHED_UNITS = 512 * 1024;
+const PATTERNS_PER_HALVING = 4;
+const HASH_CHUNK_UNITS = 512 * 1024;
 
 /** @param release has its files sorted by path, by code point */
 export async function buildManifest(
   release: ManifestInput,
   pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<BuiltManifest> {
-  const perPiece = Math.max(1, Math.floor(FILES / (1 + release.preserve_patterns.length / PATTERNS)));
+  const perPiece = Math.max(1, Math.floor(FILES_PER_CHUNK / (1 + release.preserve_patterns.length / PATTERNS_PER_HALVING)));
   const parts: Buffer[] = [];
   const sum = createHash('sha256');
   for (const piece of formatManifestPieces(release, perPiece)) {
@@ -36,7 +36,7 @@ export async function buildManifest(
 
 export async function hashManifest(text: string, pause: () => Promise<void> = yieldToEventLoop): Promise<string> {
   const sum = createHash('sha256');
-  for (const piece of splitText(text, HASHED_UNITS)) {
+  for (const piece of splitText(text, HASH_CHUNK_UNITS)) {
     sum.update(piece);
     await pause();
   }

@@ -1,10 +1,10 @@
 /** The plugin's stored documents (contract 40). */
-import type { Runtime } from '../../lib/formats/manifest.js';
+import type { PackageRuntime } from '../../lib/formats/manifest.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
 import type { ProcessOwner } from '../../ports/processes.js';
-import type { ReleasePlace } from '../../ports/release-store.js';
+import type { ReleaseLocation } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
 
 export interface ReleaseFields {
@@ -30,7 +30,7 @@ export interface ReleaseFields {
   key_id: string | null;
   file_count: number;
   entry: string | null;
-  runtime: Runtime | null;
+  runtime: PackageRuntime | null;
   preserve_patterns: string[];
   has_setup: boolean;
 }
@@ -108,7 +108,7 @@ export interface StatementDoc extends Doc {
   rev: number;
 }
 
-export const toStorePath = ({ product, channel, version, platform }: ReleaseFields): ReleasePlace => ({
+export const toStorePath = ({ product, channel, version, platform }: ReleaseFields): ReleaseLocation => ({
   product,
   channel,
   version,

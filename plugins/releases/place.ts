@@ -7,7 +7,7 @@ import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js
 import { normalizeVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 
-export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Maximum length of a published version, which names a directory. */
 export const MAX_VERSION_LENGTH = 200;
 export const MAX_QUERY_VERSION_LENGTH = 1_000;
@@ -18,7 +18,7 @@ export const VERSION_RULE = 'must be a version such as 1.4.2 or 2.0.0-rc.1';
 export const PLATFORM_RULE = `must be one of ${PLATFORMS.join(', ')}`;
 export const CHANNEL_RULE = 'must be lower case letters, digits, dots, hyphens and underscores, at most 64';
 
-export const isChannel = (text: string): boolean => SLUG.test(text) && text !== RESERVED_CHANNEL;
+export const isChannel = (text: string): boolean => SLUG_PATTERN.test(text) && text !== RESERVED_CHANNEL;
 
 /** @throws ServiceError validation_failed on every route (contract 40, versions) */
 export function checkVersion(text: string, field = 'version', length = MAX_VERSION_LENGTH): string {
@@ -43,12 +43,12 @@ export function checkChannel(
   return text;
 }
 
-const idOf = (...names: string[]): string =>
+const hashNames = (...names: string[]): string =>
   createHash('sha256').update(names.join('\u001f')).digest('hex').slice(0, 40);
 
 export const getReleaseId = (product: string, channel: string, version: string, platform: Platform): string =>
-  idOf(product, channel, normalizeVersion(version), platform);
+  hashNames(product, channel, normalizeVersion(version), platform);
 
-export const getChannelId = (product: string, channel: string): string => idOf(product, channel);
+export const getChannelId = (product: string, channel: string): string => hashNames(product, channel);
 
 export const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,12 +1,12 @@
 /** Update service and release store (contract 40). */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
-import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
+import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { BUILD_HISTORY } from '../../ports/domain/releases.js';
-import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
+import { BUGS, VERSION_FAULT_LISTENERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
-import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
+import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../ports/domain/licensing.js';
 import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import {
   RELEASE_HALTED,
@@ -19,19 +19,19 @@ import { RELEASE_HEALTH } from '../../ports/domain/release-health.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { assembleStore } from './access-files/assemble.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { ReleaseDeps } from './deps.js';
-import { ERRORS } from './errors.js';
+import { RELEASE_ERRORS } from './errors.js';
 import { commitsRoute } from './http/commits-route.js';
 import { updateCheckRoutes } from './http/asking-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
-import { pages } from './pages/pages.js';
-import { panels } from './pages/panels.js';
+import { releasePages } from './pages/pages.js';
+import { releasePanels } from './pages/panels.js';
 import { registerKeyMetrics } from './key-metrics.js';
 import { buildFirstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
@@ -39,9 +39,9 @@ import { createReleaseTopic } from './pages/live.js';
 import { buildReleasePart } from './pages/project-part.js';
 import { createReleaseSearch } from './pages/search.js';
 
-const PACKAGE_BYTES = 2 * 1024 ** 3;
+const DEFAULT_MAX_PACKAGE_BYTES = 2 * 1024 ** 3;
 
-function depsOf(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protect']): ReleaseDeps {
+function createDeps(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protect']): ReleaseDeps {
   const { clock, ids, log, config } = ctx;
   const runtime = ctx.resolve(RUNTIME);
   return {
@@ -68,14 +68,14 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protec
     faults: () => ctx.find(VERSION_FAULTS),
     health: () => ctx.find(RELEASE_HEALTH),
     watchdog: () => ctx.find(WATCHDOG),
-    short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
-    packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
+    short: () => ctx.find(STORAGE_SPACE)?.isLow() ?? false,
+    packageBytes: ctx.app.limits['package_bytes'] ?? DEFAULT_MAX_PACKAGE_BYTES,
     protect,
     alone: runtime.engine !== 'mongodb',
   };
 }
 
-function jobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobSpec[] {
+function createJobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobSpec[] {
   return [
     {
       name: 'reconcile',
@@ -87,9 +87,9 @@ function jobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobS
       name: 'latest',
       everyMs: MINUTE_MS,
       timeoutMs: 5 * MINUTE_MS,
-      run: ({ signal }) => latest.mend({ signal }),
+      run: ({ signal }) => latest.repair({ signal }),
     },
-    { name: 'halt', everyMs: 30 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
+    { name: 'halt', everyMs: 30 * SECOND_MS, run: async ({ signal }) => void (await halting.checkAll(signal)) },
     {
       name: 'state',
       everyMs: 60 * MINUTE_MS,
@@ -111,7 +111,7 @@ export default definePlugin<ReleasesConfig>({
   api: 1,
   title: 'Update service and release store',
   ports: ['installers', 'releaseStore', 'signers'],
-  needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
+  needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPT_LIMITER.name, PROJECTS.name, RUNTIME.name],
   uses: [
     BUGS.name,
     BUILD_HISTORY.name,
@@ -125,16 +125,16 @@ export default definePlugin<ReleasesConfig>({
   extends: [
     PROJECT_USAGE.point,
     PROJECT_PARTS.point,
-    VERSION_FAULT_WATCHERS.point,
-    ACCOUNT_WATCHERS.point,
-    LICENSE_WATCHERS.point,
+    VERSION_FAULT_LISTENERS.point,
+    ACCOUNT_CHANGE_LISTENERS.point,
+    LICENSE_CHANGE_LISTENERS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
-    FIRST_STEPS.point,
+    ONBOARDING_STEPS.point,
   ],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
-  errors: ERRORS,
+  errors: RELEASE_ERRORS,
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
   tags: { updateservice: 'Releases: asked for by machines, published by CI, rolled out in stages.' },
   collections: COLLECTIONS,
@@ -142,7 +142,7 @@ export default definePlugin<ReleasesConfig>({
   setup(ctx) {
     const services = buildServices(
       ctx,
-      depsOf(ctx, (product) => store.files.protect(product)),
+      createDeps(ctx, (product) => store.files.protect(product)),
     );
     const store = assembleStore(ctx, services);
     const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
@@ -158,31 +158,31 @@ export default definePlugin<ReleasesConfig>({
         commitsRoute(services),
         ...(store.parts.routes ?? []),
       ],
-      pages: [...pages(services), ...(store.parts.pages ?? [])],
-      panels: panels(services, async () => (await store.files.state())?.self_test ?? undefined),
+      pages: [...releasePages(services), ...(store.parts.pages ?? [])],
+      panels: releasePanels(services, async () => (await store.files.getState())?.self_test ?? undefined),
       commands: store.parts.commands ?? [],
-      jobs: [...jobs(services), ...(store.parts.jobs ?? [])],
+      jobs: [...createJobs(services), ...(store.parts.jobs ?? [])],
       services: { [RELEASES.name]: directory, [RELEASE_SIGNING.name]: resigning, [RELEASE_STORE.name]: store.care },
       extensions: [
         ...(store.parts.extensions ?? []),
-        extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
+        extend(PROJECT_USAGE, { noun: 'releases', isInUse: published }),
         extend(PROJECT_PARTS, buildReleasePart(index, services.docs, deps)),
         extend(SEARCH_PROVIDERS, createReleaseSearch(deps)),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'release',
           order: 50,
           title: 'Publish a release',
           text: 'It publishes an example: write the folder of your build in place of hello. The release is signed, machines ask for it, and it closes the items that it mends.',
           page: { label: 'Releases', href: '/releases' },
-          done: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
+          isDone: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
           command: buildFirstReleaseCommand,
           token: { name: 'first release', scopes: ['updateservice:publish'] },
         }),
         extend(LIVE_TOPICS, createReleaseTopic(deps)),
-        extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
+        extend(VERSION_FAULT_LISTENERS, { onFaultCounted: () => halting.scheduleCheck() }),
       ],
       health: async () => {
-        const protection = await store.care.health();
+        const protection = await store.care.getHealth();
         return { ...protection, ok: protection.ok && reconciler.lost.length === 0, lost: reconciler.lost };
       },
       start: async () => {
@@ -192,13 +192,13 @@ export default definePlugin<ReleasesConfig>({
         await reconciler.start();
         // An unwritable store does not prevent the start: products without their files stay closed.
         await store.files
-          .complete()
+          .writeMissing()
           .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; it is tried again'));
         unwatch = deps.signer.onRotated(resign);
       },
       stop: async () => {
         unwatch();
-        await halting.settled();
+        await halting.drain();
         await index.stop();
       },
     };

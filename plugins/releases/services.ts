@@ -1,39 +1,39 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { UpdateCheckService } from './asking/asking.js';
-import { StoredManifests } from './asking/manifest-texts.js';
+import { ManifestRepository } from './asking/manifest-texts.js';
 import { ReleaseIndex } from './asking/release-index.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import { ReleaseDirectoryAdapter } from './directory.js';
-import { ReleaseLists } from './lists.js';
-import { ReleaseChanges } from './publishing/changes.js';
-import { ChannelDocuments } from './publishing/channel-documents.js';
-import { CrashCheck } from './publishing/crash-check.js';
+import { ReleaseListService } from './lists.js';
+import { ReleaseChangeService } from './publishing/changes.js';
+import { ChannelDocumentWriter } from './publishing/channel-documents.js';
+import { CrashRateEvaluator } from './publishing/crash-check.js';
 import { RolloutHalter } from './publishing/halting.js';
-import { LatestFiles } from './publishing/latest-files.js';
-import { Publisher } from './publishing/publisher.js';
-import { Reconciler } from './publishing/reconciler.js';
-import { ReleaseDocs } from './publishing/release-docs.js';
+import { LatestFileRepairer } from './publishing/latest-files.js';
+import { ReleasePublisher } from './publishing/publisher.js';
+import { ReleaseReconciler } from './publishing/reconciler.js';
+import { ReleaseRepository } from './publishing/release-docs.js';
 import { ReleaseResigner } from './publishing/resigning.js';
-import { Uploads } from './publishing/uploads.js';
-import { ReleaseStamps } from './stamps.js';
+import { PublishUploadHandler } from './publishing/uploads.js';
+import { ReleaseTimestamps } from './stamps.js';
 
 const SERVICES = {
   asking: UpdateCheckService,
   index: ReleaseIndex,
-  lists: ReleaseLists,
+  lists: ReleaseListService,
   directory: ReleaseDirectoryAdapter,
-  docs: ReleaseDocs,
-  manifests: StoredManifests,
-  channels: ChannelDocuments,
-  publisher: Publisher,
-  uploads: Uploads,
-  changes: ReleaseChanges,
-  crashes: CrashCheck,
+  docs: ReleaseRepository,
+  manifests: ManifestRepository,
+  channels: ChannelDocumentWriter,
+  publisher: ReleasePublisher,
+  uploads: PublishUploadHandler,
+  changes: ReleaseChangeService,
+  crashes: CrashRateEvaluator,
   halting: RolloutHalter,
-  reconciler: Reconciler,
+  reconciler: ReleaseReconciler,
   resigning: ReleaseResigner,
-  latest: LatestFiles,
-  stamps: ReleaseStamps,
+  latest: LatestFileRepairer,
+  stamps: ReleaseTimestamps,
 };
 
 export type ReleaseServices = Instances<typeof SERVICES> & { deps: ReleaseDeps };

@@ -5,7 +5,7 @@ import type { ReleaseDoc } from './model.js';
  * Lists the lower versions of the same channel on any platform, highest first, each once (contract
  * 21, release health).
  */
-export function findVersionsBefore(
+export function listPreviousVersions(
   { channel, version }: Pick<ReleaseDoc, 'channel' | 'version'>,
   releases: readonly Pick<ReleaseDoc, 'channel' | 'version' | 'withdrawn_at'>[],
 ): string[] {

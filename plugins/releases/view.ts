@@ -1,23 +1,23 @@
 /** The release as lists, publishes and pages show it (contract 40, asking). */
 import joi from 'joi';
-import { named, whole } from '../../kernel/contract.js';
+import { withSchemaName, whole } from '../../kernel/contract.js';
 import { buildPackageUrl } from './asking/release-json.js';
 import type { ReleaseDoc } from './model.js';
 import { PLATFORMS } from '../../lib/formats/platform.js';
 
-const timestamp = joi.string().isoDate();
+const timestampSchema = joi.string().isoDate();
 
-export const platformShape = named('Platform', joi.string().valid(...PLATFORMS));
-export const runtimeShape = named('Runtime', whole({ name: joi.string(), version: joi.string() }));
+export const platformSchema = withSchemaName('Platform', joi.string().valid(...PLATFORMS));
+export const runtimeSchema = withSchemaName('Runtime', whole({ name: joi.string(), version: joi.string() }));
 
-export const releaseShape = named(
+export const releaseSchema = withSchemaName(
   'Release',
   whole({
     id: joi.string(),
     product: joi.string(),
     channel: joi.string(),
     version: joi.string().description('As it was first published'),
-    platform: platformShape,
+    platform: platformSchema,
     build: joi.string().allow(null).description('The name by which `resolved_in_build` may call it'),
     mandatory: joi.boolean(),
     rollout_percent: joi.number().integer().min(0).max(100),
@@ -26,7 +26,7 @@ export const releaseShape = named(
       .allow(null)
       .description('Only installations of this version or a later one are offered it'),
     release_notes: joi.string().allow(null, ''),
-    published_at: timestamp,
+    published_at: timestampSchema,
     published_by: joi.string(),
     package_url: joi.string().description('Relative to {base_url}'),
     package_size: joi.number().integer().description('Bytes'),
@@ -36,18 +36,18 @@ export const releaseShape = named(
     signed: joi.boolean(),
     key_id: joi.string().allow(null),
     entry: joi.string().allow(null),
-    runtime: runtimeShape.allow(null),
+    runtime: runtimeSchema.allow(null),
     has_setup: joi.boolean().description('The package holds a `setup.json`'),
-    withdrawn_at: timestamp.allow(null),
+    withdrawn_at: timestampSchema.allow(null),
     withdrawn_reason: joi.string().allow(null),
-    halted_at: timestamp.allow(null).description('Since then the rollout is offered to nobody'),
+    halted_at: timestampSchema.allow(null).description('Since then the rollout is offered to nobody'),
     halted_reason: joi.string().allow(null),
     downloads: joi
       .number()
       .integer()
       .description('Whole downloads by this service; those of a web server in front are not counted'),
-    created_at: timestamp,
-    updated_at: timestamp,
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
   }),
 );
 

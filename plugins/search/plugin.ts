@@ -7,29 +7,29 @@ import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } 
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import type { SessionPrincipal } from '../../ports/http.js';
-import { pageSearch } from './pages.js';
-import { Search } from './search.js';
+import { createPageSearch } from './pages.js';
+import { SearchService } from './search.js';
 
-const ON_PAGE = 20;
-const IN_LIST = 5;
+const PAGE_HITS_PER_KIND = 20;
+const LIST_HITS_PER_KIND = 5;
 
 const input = { query: joi.object({ q: joi.string().allow('').max(200).default('') }) };
 const access = { session: 'member' } as const;
 
-const asked = (request: HttpRequest): { q: string; principal: SessionPrincipal } => ({
+const getSearchInput = (request: HttpRequest): { q: string; principal: SessionPrincipal } => ({
   q: request.query['q'] as string,
   principal: request.principal as SessionPrincipal,
 });
 
-const pages = (search: Search): PageSpec[] => [
+const buildSearchPages = (search: SearchService): PageSpec[] => [
   {
     path: '/search',
     title: 'Search',
     access,
     input,
     handle: async (request) => {
-      const { q, principal } = asked(request);
-      const found = await search.find(q, principal, ON_PAGE);
+      const { q, principal } = getSearchInput(request);
+      const found = await search.find(q, principal, PAGE_HITS_PER_KIND);
       const only = found.exact ?? found.act;
       if (only !== null) return new Redirect(only);
       return new View('search', { q, ...found, title: q === '' ? 'Search' : `Search: ${q}` });
@@ -41,8 +41,8 @@ const pages = (search: Search): PageSpec[] => [
     access,
     input,
     handle: async (request) => {
-      const { q, principal } = asked(request);
-      return new Reply(200, await search.find(q, principal, IN_LIST)).header('cache-control', 'no-store');
+      const { q, principal } = getSearchInput(request);
+      return new Reply(200, await search.find(q, principal, LIST_HITS_PER_KIND)).header('cache-control', 'no-store');
     },
   },
 ];
@@ -56,7 +56,7 @@ export default definePlugin({
   extensionPoints: [SEARCH_PROVIDERS.point],
   from: import.meta.url,
   setup: (ctx) => {
-    const own = pageSearch(ctx.resolve(CATALOG));
-    return { pages: pages(new Search(() => [own, ...ctx.extensions(SEARCH_PROVIDERS)], ctx.log)) };
+    const own = createPageSearch(ctx.resolve(CATALOG));
+    return { pages: buildSearchPages(new SearchService(() => [own, ...ctx.extensions(SEARCH_PROVIDERS)], ctx.log)) };
   },
 });

@@ -4,13 +4,13 @@
  */
 import type { Logger } from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
-import { findActs, type FoundActs } from './acts.js';
-import type { SearchHit, SearchProvider, SearchQuestion } from '../../ports/domain/search.js';
+import { findActions, type ActionResults } from './acts.js';
+import type { SearchHit, SearchProvider, SearchQuery } from '../../ports/domain/search.js';
 
-const WAIT_MS = 1_000;
-const ACTIONS = 'Actions';
+const PROVIDER_TIMEOUT_MS = 1_000;
+const ACTIONS_LABEL = 'Actions';
 
-export interface FoundKind {
+export interface SearchResultGroup {
   label: string;
   icon: string;
   hits: SearchHit[];
@@ -20,15 +20,15 @@ export interface FoundKind {
 export interface SearchResults {
   exact: string | null;
   act: string | null;
-  kinds: FoundKind[];
+  kinds: SearchResultGroup[];
   missing: string[];
 }
 
-export class Search {
+export class SearchService {
   constructor(
     private readonly providers: () => readonly SearchProvider[],
     private readonly log: Logger,
-    private readonly waitMs = WAIT_MS,
+    private readonly waitMs = PROVIDER_TIMEOUT_MS,
   ) {}
 
   /**
@@ -36,19 +36,19 @@ export class Search {
    * @param limit hits of each kind
    */
   async find(text: string, principal: SessionPrincipal, limit: number): Promise<SearchResults> {
-    const question = questionOf(text);
+    const question = parseQuery(text);
     if (question === null) return { exact: null, act: null, kinds: [], missing: [] };
-    const asked = this.#of(principal);
-    const acting = this.#within({ label: ACTIONS }, (signal) =>
-      findActs(asked, { ...question, limit, principal, signal }),
+    const asked = this.#listProviders(principal);
+    const acting = this.#runWithTimeout({ label: ACTIONS_LABEL }, (signal) =>
+      findActions(asked, { ...question, limit, principal, signal }),
     );
     const answers = await Promise.all(
       asked.map((provider) =>
-        this.#within(provider, (signal) => this.#ask(provider, { ...question, limit: limit + 1, principal, signal })),
+        this.#runWithTimeout(provider, (signal) => this.#queryProvider(provider, { ...question, limit: limit + 1, principal, signal })),
       ),
     );
     const missing = asked.flatMap(({ label }, i) => (answers[i] === null ? [label] : []));
-    const kinds = asked.flatMap((provider, i): FoundKind[] => {
+    const kinds = asked.flatMap((provider, i): SearchResultGroup[] => {
       const { label, icon } = provider;
       const hits = answers[i]?.hits ?? [];
       if (hits.length === 0) return [];
@@ -57,31 +57,31 @@ export class Search {
           label,
           icon,
           hits: hits.slice(0, limit),
-          more: hits.length > limit ? (provider.more?.(question.text) ?? null) : null,
+          more: hits.length > limit ? (provider.getListHref?.(question.text) ?? null) : null,
         },
       ];
     });
-    const acts: FoundActs | null = await acting;
-    if (acts === null) missing.unshift(ACTIONS);
-    else if (acts.hits.length > 0) kinds.unshift({ label: ACTIONS, icon: 'activity', hits: acts.hits, more: null });
+    const acts: ActionResults | null = await acting;
+    if (acts === null) missing.unshift(ACTIONS_LABEL);
+    else if (acts.hits.length > 0) kinds.unshift({ label: ACTIONS_LABEL, icon: 'activity', hits: acts.hits, more: null });
     const exact = answers.find((answer) => answer?.exact)?.exact ?? null;
     return { exact, act: acts?.exact ?? null, kinds, missing };
   }
 
-  #of({ role }: SessionPrincipal): SearchProvider[] {
+  #listProviders({ role }: SessionPrincipal): SearchProvider[] {
     const mine = this.providers().filter((provider) => provider.role === 'member' || role === 'admin');
     return mine.toSorted((a, b) => a.order - b.order);
   }
 
-  async #ask(
+  async #queryProvider(
     provider: SearchProvider,
-    question: SearchQuestion,
+    question: SearchQuery,
   ): Promise<{ exact: string | null; hits: readonly SearchHit[] }> {
-    const [exact, hits] = await Promise.all([provider.exact?.(question) ?? null, provider.find(question)]);
+    const [exact, hits] = await Promise.all([provider.findExact?.(question) ?? null, provider.find(question)]);
     return { exact, hits };
   }
 
-  async #within<T>(
+  async #runWithTimeout<T>(
     { label }: Pick<SearchProvider, 'label'>,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | null> {
@@ -103,10 +103,10 @@ export class Search {
   }
 }
 
-const MOST_WORDS = 10;
+const MAX_QUERY_WORDS = 10;
 
-function questionOf(typed: string): Pick<SearchQuestion, 'text' | 'words'> | null {
+function parseQuery(typed: string): Pick<SearchQuery, 'text' | 'words'> | null {
   const text = typed.normalize('NFC').trim();
-  const words = [...new Set(text.toLowerCase().split(/\s+/))].slice(0, MOST_WORDS);
+  const words = [...new Set(text.toLowerCase().split(/\s+/))].slice(0, MAX_QUERY_WORDS);
   return text === '' ? null : { text, words };
 }

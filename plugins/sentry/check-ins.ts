@@ -2,16 +2,16 @@
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { CheckInSender, WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { checkInOf } from './check-in.js';
-import type { Loose } from './values.js';
+import { parseCheckIn } from './check-in.js';
+import type { UntypedRecord } from './values.js';
 
-export const FIND_WATCHDOG = token<() => Pick<WatchdogApi, 'checkIn'> | undefined>('sentry.watchdog');
+export const WATCHDOG_RESOLVER = token<() => Pick<WatchdogApi, 'recordCheckIn'> | undefined>('sentry.watchdog');
 
 @injectable()
-export class CheckIns {
-  constructor(@inject(FIND_WATCHDOG) private readonly watchdog: () => Pick<WatchdogApi, 'checkIn'> | undefined) {}
+export class CheckInForwarder {
+  constructor(@inject(WATCHDOG_RESOLVER) private readonly watchdog: () => Pick<WatchdogApi, 'recordCheckIn'> | undefined) {}
 
-  get taken(): boolean {
+  get isAvailable(): boolean {
     return this.watchdog() !== undefined;
   }
 
@@ -19,13 +19,13 @@ export class CheckIns {
    * Resolves after the commit.
    * @throws ServiceError insufficient_scope, validation_failed
    */
-  async take(payload: Loose, project: string, principal: TokenPrincipal): Promise<void> {
-    const checkIn = checkInOf(payload, project);
-    if (checkIn !== null) await this.watchdog()?.checkIn(checkIn, senderOf(principal, project));
+  async forward(payload: UntypedRecord, project: string, principal: TokenPrincipal): Promise<void> {
+    const checkIn = parseCheckIn(payload, project);
+    if (checkIn !== null) await this.watchdog()?.recordCheckIn(checkIn, toCheckInSender(principal, project));
   }
 }
 
-function senderOf({ id, parent_id, name, scopes, token_kind }: TokenPrincipal, project: string): CheckInSender {
+function toCheckInSender({ id, parent_id, name, scopes, token_kind }: TokenPrincipal, project: string): CheckInSender {
   const mayPing = token_kind !== 'intake' && scopes.includes('watchdog:ping');
   return { name, project, token: mayPing ? (parent_id ?? id) : null };
 }

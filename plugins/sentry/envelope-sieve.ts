@@ -2,19 +2,19 @@
  * Drops envelope payloads while they arrive: unsupported items, such as attachments, and oversized
  * items other than events. The item's header stays, with `length` 0 and the `skipped` size.
  */
-import type { BodySieve } from '../../ports/http.js';
-import { LONGEST_HEADER, parseHeader } from './envelope.js';
+import type { BodyFilter } from '../../ports/http.js';
+import { MAX_HEADER_BYTES, parseHeader } from './envelope.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
 
-type Mode = 'header' | 'item' | 'copy' | 'skip' | 'copy line' | 'skip line' | 'rest';
+type EnvelopeFilterMode = 'header' | 'item' | 'copy' | 'skip' | 'copy line' | 'skip line' | 'rest';
 
-export class EnvelopeSieve implements BodySieve {
-  #mode: Mode = 'header';
+export class EnvelopeFilter implements BodyFilter {
+  #mode: EnvelopeFilterMode = 'header';
   #line: Buffer[] = [];
   #lineBytes = 0;
-  #left = 0;
+  #remainingBytes = 0;
 
   /**
    * @param stores returns whether items of this type are stored
@@ -27,7 +27,7 @@ export class EnvelopeSieve implements BodySieve {
 
   push(piece: Buffer): Buffer[] {
     const kept: Buffer[] = [];
-    for (let at = 0; at < piece.length;) at = this.#step(piece, at, kept);
+    for (let at = 0; at < piece.length;) at = this.#processChunk(piece, at, kept);
     return kept;
   }
 
@@ -35,24 +35,24 @@ export class EnvelopeSieve implements BodySieve {
     return this.#line;
   }
 
-  #step(piece: Buffer, at: number, kept: Buffer[]): number {
+  #processChunk(piece: Buffer, at: number, kept: Buffer[]): number {
     const mode = this.#mode;
-    if (mode === 'copy' || mode === 'skip') return this.#payload(piece, at, kept);
-    if (mode === 'item') return this.#item(piece, at, kept);
-    if (mode !== 'rest') return this.#lineEnd(piece, at, kept);
+    if (mode === 'copy' || mode === 'skip') return this.#readPayload(piece, at, kept);
+    if (mode === 'item') return this.#readItem(piece, at, kept);
+    if (mode !== 'rest') return this.#readLineEnd(piece, at, kept);
     kept.push(piece.subarray(at));
     return piece.length;
   }
 
-  #payload(piece: Buffer, at: number, kept: Buffer[]): number {
-    const end = Math.min(piece.length, at + this.#left);
+  #readPayload(piece: Buffer, at: number, kept: Buffer[]): number {
+    const end = Math.min(piece.length, at + this.#remainingBytes);
     if (this.#mode === 'copy') kept.push(piece.subarray(at, end));
-    this.#left -= end - at;
-    if (this.#left === 0) this.#mode = 'item';
+    this.#remainingBytes -= end - at;
+    if (this.#remainingBytes === 0) this.#mode = 'item';
     return end;
   }
 
-  #lineEnd(piece: Buffer, at: number, kept: Buffer[]): number {
+  #readLineEnd(piece: Buffer, at: number, kept: Buffer[]): number {
     const found = piece.indexOf(LF, at);
     const end = found < 0 ? piece.length : found + 1;
     if (this.#mode !== 'skip line') kept.push(piece.subarray(at, end));
@@ -61,7 +61,7 @@ export class EnvelopeSieve implements BodySieve {
     return end;
   }
 
-  #item(piece: Buffer, at: number, kept: Buffer[]): number {
+  #readItem(piece: Buffer, at: number, kept: Buffer[]): number {
     if (this.#lineBytes === 0 && (piece[at] === LF || piece[at] === CR)) {
       kept.push(piece.subarray(at, at + 1));
       return at + 1;
@@ -70,16 +70,16 @@ export class EnvelopeSieve implements BodySieve {
     const end = found < 0 ? piece.length : found + 1;
     this.#line.push(piece.subarray(at, end));
     this.#lineBytes += end - at;
-    if (found < 0 && this.#lineBytes <= LONGEST_HEADER) return end;
+    if (found < 0 && this.#lineBytes <= MAX_HEADER_BYTES) return end;
     const line = Buffer.concat(this.#line, this.#lineBytes);
     this.#line = [];
     this.#lineBytes = 0;
-    this.#open(line, kept);
+    this.#openItem(line, kept);
     return end;
   }
 
   /** Decides by the item's header. An unreadable header leaves the rest to the envelope parser. */
-  #open(line: Buffer, kept: Buffer[]): void {
+  #openItem(line: Buffer, kept: Buffer[]): void {
     const { type, length } = parseHeader(line) ?? {};
     const isSized = typeof length === 'number' && Number.isSafeInteger(length) && length >= 0;
     if (typeof type !== 'string' || (!isSized && length !== undefined && length !== null)) {
@@ -88,7 +88,7 @@ export class EnvelopeSieve implements BodySieve {
       return;
     }
     const skips = type !== 'event' && (!this.stores(type) || (isSized && length > this.most));
-    if (isSized) this.#left = length;
+    if (isSized) this.#remainingBytes = length;
     if (isSized) this.#mode = length === 0 ? 'item' : skips ? 'skip' : 'copy';
     else this.#mode = skips ? 'skip line' : 'copy line';
     const short = JSON.stringify({ type, length: 0, skipped: isSized ? length : true });

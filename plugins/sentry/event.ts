@@ -4,25 +4,25 @@
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
-import type { LateFrames, MissingMap } from '../../ports/domain/frames.js';
+import type { UnmappedFrames, MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
-import { contextOf } from './context.js';
-import { chainOf, membersOf, reframed, type Thrown } from './chain.js';
-import { framesOf, type StackFrame } from './frames.js';
-import { messageOf } from './message.js';
-import { isRust, rustFrames } from './rust.js';
-import { framesIn, placeOf, stackOf } from './stack.js';
-import { instant } from './time.js';
-import { userOf } from './user.js';
-import { readVersion } from '../../lib/versions.js';
-import { line, list, record, records, shallow, text, type Loose } from './values.js';
+import { buildContext } from './context.js';
+import { buildExceptionChain, listGroupMembers, withNewFrames, type ChainedException } from './chain.js';
+import { parseFrames, type StackFrame } from './frames.js';
+import { parseMessage } from './message.js';
+import { isRust, normalizeRustFrames } from './rust.js';
+import { getFirstFrames, findPlace, formatStack } from './stack.js';
+import { parseInstant } from './time.js';
+import { findUser } from './user.js';
+import { parseNamedVersion } from '../../lib/versions.js';
+import { toLine, toList, toRecord, toRecords, limitDepth, toText, type UntypedRecord } from './values.js';
 
 /** One more than the intake stores, so that the intake notes the truncation. */
-const MOST_TAGS = 33;
-const MOST_BREADCRUMBS = 51;
-const MOST_FINGERPRINT = 33;
-const CLIENT_REF = 200;
-const UNLABELED = '<unlabeled event>';
+const MAX_TAGS = 33;
+const MAX_BREADCRUMBS = 51;
+const MAX_FINGERPRINT_PARTS = 33;
+const MAX_CLIENT_REF_LENGTH = 200;
+const UNLABELED_TITLE = '<unlabeled event>';
 
 const LEVELS: Readonly<Record<string, ErrorLevel>> = {
   fatal: 'fatal',
@@ -36,165 +36,165 @@ const LEVELS: Readonly<Record<string, ErrorLevel>> = {
 };
 
 /** Returns `fatal`, `error`, or `warning` for lower levels. The default is `error`. */
-export function levelOf(level: unknown): ErrorLevel {
+export function toErrorLevel(level: unknown): ErrorLevel {
   const name = typeof level === 'string' ? level.toLowerCase() : '';
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
 /** Returns the version in a release: `1.4.2` of `shop@v1.4.2+b7`; null if there is none. */
-export function versionOf(release: unknown): string | null {
-  const { name } = readVersion(line(release) ?? '');
+export function parseReleaseVersion(release: unknown): string | null {
+  const { name } = parseNamedVersion(toLine(release) ?? '');
   const plus = name.indexOf('+');
-  return text(plus < 0 ? name : name.slice(0, plus));
+  return toText(plus < 0 ? name : name.slice(0, plus));
 }
 
-const buildNumberOf = (release: unknown): string | null => readVersion(line(release) ?? '').number;
+const parseBuildNumber = (release: unknown): string | null => parseNamedVersion(toLine(release) ?? '').number;
 
 /** Returns an event id without dashes in lower case; null when it is missing or too long. */
-export function eventIdOf(value: unknown): string | null {
-  const id = line(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
-  return id === '' || id.length > CLIENT_REF ? null : id;
+export function parseEventId(value: unknown): string | null {
+  const id = toLine(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
+  return id === '' || id.length > MAX_CLIENT_REF_LENGTH ? null : id;
 }
 
-const COMMIT = /^[0-9a-f]{40}$/;
+const COMMIT_PATTERN = /^[0-9a-f]{40}$/;
 
 /** `details` is used only by stored payloads. */
-export interface ReadEvent {
+export interface ConvertedEvent {
   report: ErrorReport;
   details: () => ErrorDetails;
 }
 
-export interface AboutEvent {
+export interface EventMetadata {
   project: string;
   address?: string;
   /** Time of sending by the sender's clock, if stated. */
   sent_at?: string | null;
   id: string;
   missing?: readonly MissingMap[];
-  late?: Omit<LateFrames, 'stack'> | null;
+  late?: Omit<UnmappedFrames, 'stack'> | null;
 }
 
-export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
-  const platform = line(event['platform'])?.toLowerCase() ?? null;
-  const chain = withFrames(chainOf(event), event, platform);
+export function convertEvent(event: UntypedRecord, about: EventMetadata): ConvertedEvent {
+  const platform = toLine(event['platform'])?.toLowerCase() ?? null;
+  const chain = addMissingFrames(buildExceptionChain(event), event, platform);
   const [top] = chain;
-  const logged = messageOf(event);
+  const logged = parseMessage(event);
   const exceptionClass = top?.type ?? null;
   const value = top?.value ?? null;
   const isLogged = value === null && exceptionClass === null && logged !== null;
-  const message = value ?? (exceptionClass === null ? (logged?.shown ?? UNLABELED) : '');
-  const stack = stackOf(chain, platform);
-  const version = versionOf(event['release']);
+  const message = value ?? (exceptionClass === null ? (logged?.shown ?? UNLABELED_TITLE) : '');
+  const stack = formatStack(chain, platform);
+  const version = parseReleaseVersion(event['release']);
   const report: ErrorReport = {
     project: about.project,
-    error_level: levelOf(event['level']),
+    error_level: toErrorLevel(event['level']),
     error_message: message,
     message_template: isLogged ? logged.template : null,
-    members: groupMembers(chain, platform),
+    members: listMembers(chain, platform),
     exception_class: exceptionClass,
     file: stack?.file ?? null,
     function: stack?.function ?? null,
     line: stack?.line ?? null,
-    late: about.late ? { ...about.late, stack: lateStack(chain) } : null,
+    late: about.late ? { ...about.late, stack: buildLateStack(chain) } : null,
     stack_trace: stack?.text ?? null,
-    environment: line(event['environment']),
+    environment: toLine(event['environment']),
     app_version: version,
-    build_number: buildNumberOf(event['release']),
-    commit_sha: version !== null && COMMIT.test(version) ? version : null,
-    host: line(event['server_name']),
-    user: userOf(event['user'], about.address ?? null),
-    occurred_at: instant(event['timestamp']),
+    build_number: parseBuildNumber(event['release']),
+    commit_sha: version !== null && COMMIT_PATTERN.test(version) ? version : null,
+    host: toLine(event['server_name']),
+    user: findUser(event['user'], about.address ?? null),
+    occurred_at: parseInstant(event['timestamp']),
     sent_at: about.sent_at ?? null,
     client_ref: about.id,
-    tags: tagsOf(event['tags']),
-    fingerprint: fingerprintOf(event['fingerprint']),
+    tags: parseTags(event['tags']),
+    fingerprint: parseFingerprint(event['fingerprint']),
   };
   const details = (): ErrorDetails => ({
-    context: contextOf(event, chain, {
+    context: buildContext(event, chain, {
       message: logged?.shown === message ? null : (logged?.shown ?? null),
       missing: about.missing ?? [],
     }),
-    breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
+    breadcrumbs: parseBreadcrumbs(event['breadcrumbs']),
   });
   return { report, details };
 }
 
 /** Returns null unless the exception is a group with several members. */
-function groupMembers(chain: readonly Thrown[], platform: string | null): ErrorReport['members'] {
-  const members = membersOf(chain);
+function listMembers(chain: readonly ChainedException[], platform: string | null): ErrorReport['members'] {
+  const members = listGroupMembers(chain);
   if (members.length === 0) return null;
   return members.map(({ type, frames }) => {
-    const { file, function: name } = placeOf(frames, platform);
+    const { file, function: name } = findPlace(frames, platform);
     return { exception_class: type, file, function: name };
   });
 }
 
-function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): readonly Thrown[] {
-  const framed = chain.some(({ frames }) => frames.length > 0) ? chain : withLooseFrames(chain, event);
+function addMissingFrames(chain: readonly ChainedException[], event: UntypedRecord, platform: string | null): readonly ChainedException[] {
+  const framed = chain.some(({ frames }) => frames.length > 0) ? chain : addLooseFrames(chain, event);
   if (!isRust(event, platform, framed)) return framed;
-  return framed.map((thrown) => reframed(thrown, rustFrames(thrown.frames)));
+  return framed.map((thrown) => withNewFrames(thrown, normalizeRustFrames(thrown.frames)));
 }
 
-const NOTHING_THROWN: Thrown = { type: null, value: null, relation: 'cause', level: 0, frames: [] };
+const EMPTY_EXCEPTION: ChainedException = { type: null, value: null, relation: 'cause', level: 0, frames: [] };
 
-function withLooseFrames([first = NOTHING_THROWN, ...others]: readonly Thrown[], event: Loose): Thrown[] {
-  return [reframed(first, looseFrames(event)), ...others];
+function addLooseFrames([first = EMPTY_EXCEPTION, ...others]: readonly ChainedException[], event: UntypedRecord): ChainedException[] {
+  return [withNewFrames(first, findLooseFrames(event)), ...others];
 }
 
-const OBSERVER = /^(?:java\.lang\.Thread|dalvik\.system\.VMStack|io\.sentry\.\S*)$/;
+const CAPTURE_FRAME_PATTERN = /^(?:java\.lang\.Thread|dalvik\.system\.VMStack|io\.sentry\.\S*)$/;
 
-function looseFrames(event: Loose): StackFrame[] {
-  const own = framesOf(event['stacktrace']);
+function findLooseFrames(event: UntypedRecord): StackFrame[] {
+  const own = parseFrames(event['stacktrace']);
   if (own.length > 0) return own;
-  const threads = records(event['threads']);
+  const threads = toRecords(event['threads']);
   const thread = threads.find(({ crashed }) => crashed === true) ?? threads.find(({ current }) => current === true);
-  const frames = framesOf((thread ?? (threads.length === 1 ? threads[0] : undefined))?.['stacktrace']);
-  const first = frames.findIndex(({ module }) => !OBSERVER.test(module ?? ''));
+  const frames = parseFrames((thread ?? (threads.length === 1 ? threads[0] : undefined))?.['stacktrace']);
+  const first = frames.findIndex(({ module }) => !CAPTURE_FRAME_PATTERN.test(module ?? ''));
   return first < 0 ? frames : frames.slice(first);
 }
 
-function tagsOf(tags: unknown): string[] {
-  const map = record(tags);
+function parseTags(tags: unknown): string[] {
+  const map = toRecord(tags);
   if (map === null)
-    return list(tags)
-      .slice(0, MOST_TAGS)
-      .map(tagOf)
+    return toList(tags)
+      .slice(0, MAX_TAGS)
+      .map(formatTag)
       .filter((tag) => tag !== '');
   return Object.entries(map)
-    .slice(0, MOST_TAGS)
-    .map(tagOf)
+    .slice(0, MAX_TAGS)
+    .map(formatTag)
     .filter((tag) => tag !== '');
 }
 
-function tagOf(tag: unknown): string {
-  const pair = record(tag);
+function formatTag(tag: unknown): string {
+  const pair = toRecord(tag);
   const [key, value] = pair === null ? (Array.isArray(tag) ? tag : [tag, null]) : [pair['key'], pair['value']];
-  return [line(key), line(value)].filter((part) => part !== null).join(':');
+  return [toLine(key), toLine(value)].filter((part) => part !== null).join(':');
 }
 
-function breadcrumbsOf(breadcrumbs: unknown): Json[] | null {
-  const crumbs = list(breadcrumbs).slice(-MOST_BREADCRUMBS);
+function parseBreadcrumbs(breadcrumbs: unknown): Json[] | null {
+  const crumbs = toList(breadcrumbs).slice(-MAX_BREADCRUMBS);
   if (crumbs.length === 0) return null;
-  return crumbs.filter((crumb) => record(crumb) !== null).map(breadcrumb);
+  return crumbs.filter((crumb) => toRecord(crumb) !== null).map(toBreadcrumb);
 }
 
-function breadcrumb(crumb: unknown): Json {
-  const kept = shallow(crumb) as { [key: string]: Json };
-  const at = instant(kept['timestamp']);
+function toBreadcrumb(crumb: unknown): Json {
+  const kept = limitDepth(crumb) as { [key: string]: Json };
+  const at = parseInstant(kept['timestamp']);
   return at === null ? kept : { ...kept, timestamp: at };
 }
 
-function fingerprintOf(fingerprint: unknown): string[] | null {
+function parseFingerprint(fingerprint: unknown): string[] | null {
   if (!Array.isArray(fingerprint)) return null;
-  const parts = fingerprint.slice(0, MOST_FINGERPRINT).flatMap((part: unknown) => text(part) ?? []);
+  const parts = fingerprint.slice(0, MAX_FINGERPRINT_PARTS).flatMap((part: unknown) => toText(part) ?? []);
   return parts.length === 0 ? null : parts;
 }
 
-const MOST_LATE = 50;
+const MAX_LATE_FRAMES = 50;
 
-function lateStack(chain: readonly Thrown[]): LateFrames['stack'] {
-  return framesIn(chain)
-    .slice(0, MOST_LATE)
+function buildLateStack(chain: readonly ChainedException[]): UnmappedFrames['stack'] {
+  return getFirstFrames(chain)
+    .slice(0, MAX_LATE_FRAMES)
     .flatMap(({ place, absPath, line: at, column, inApp }) => {
       const file = absPath ?? place;
       return file === null || at === null || column === null ? [] : [{ file, line: at, column, in_app: inApp }];

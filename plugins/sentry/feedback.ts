@@ -1,24 +1,24 @@
 import type { FeedbackReport } from '../../ports/domain/errors.js';
-import { eventIdOf, versionOf } from './event.js';
-import { line, record, text, type Loose } from './values.js';
+import { parseEventId, parseReleaseVersion } from './event.js';
+import { toLine, toRecord, toText, type UntypedRecord } from './values.js';
 
 export const isFeedback = (type: string): boolean => type === 'feedback' || type === 'user_report';
 
-export function feedbackOf(type: string, payload: Loose, project: string, newId: () => string): FeedbackReport | null {
-  const said = type === 'feedback' ? (record(record(payload['contexts'])?.['feedback']) ?? {}) : payload;
-  const message = text(said[type === 'feedback' ? 'message' : 'comments']);
+export function parseFeedback(type: string, payload: UntypedRecord, project: string, newId: () => string): FeedbackReport | null {
+  const said = type === 'feedback' ? (toRecord(toRecord(payload['contexts'])?.['feedback']) ?? {}) : payload;
+  const message = toText(said[type === 'feedback' ? 'message' : 'comments']);
   if (message === null) return null;
-  const own = eventIdOf(payload['event_id']);
+  const own = parseEventId(payload['event_id']);
   return {
     project,
     // A user report only has its event's id.
     id: type === 'feedback' ? (own ?? newId()) : `user_report:${own ?? newId()}`,
-    event_id: type === 'feedback' ? eventIdOf(said['associated_event_id']) : own,
+    event_id: type === 'feedback' ? parseEventId(said['associated_event_id']) : own,
     message,
-    name: line(said['name']),
-    email: line(said[type === 'feedback' ? 'contact_email' : 'email']),
-    url: line(said['url']),
-    environment: line(payload['environment']),
-    app_version: versionOf(payload['release']),
+    name: toLine(said['name']),
+    email: toLine(said[type === 'feedback' ? 'contact_email' : 'email']),
+    url: toLine(said['url']),
+    environment: toLine(payload['environment']),
+    app_version: parseReleaseVersion(payload['release']),
   };
 }

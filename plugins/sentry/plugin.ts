@@ -8,10 +8,10 @@ import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { CheckIns, FIND_WATCHDOG } from './check-ins.js';
-import { FIND_FRAMES, SentryIntake } from './intake.js';
-import { routes } from './routes.js';
-import { FIND_SESSIONS, SessionCounting } from './session-counting.js';
+import { CheckInForwarder, WATCHDOG_RESOLVER } from './check-ins.js';
+import { FRAME_REWRITER_RESOLVER, SentryIntake } from './intake.js';
+import { buildSentryRoutes } from './routes.js';
+import { SESSION_INTAKE_RESOLVER, SessionForwarder } from './session-counting.js';
 
 export default definePlugin({
   id: 'sentry',
@@ -22,10 +22,10 @@ export default definePlugin({
   uses: [WATCHDOG.name, FRAME_REWRITER.name, SESSION_INTAKE.name],
   tags: { sentry: 'What SDKs of Sentry send.' },
   setup(ctx) {
-    ctx.bind(FIND_WATCHDOG, () => ctx.find(WATCHDOG));
-    ctx.bind(FIND_FRAMES, () => ctx.find(FRAME_REWRITER));
-    ctx.bind(FIND_SESSIONS, () => ctx.find(SESSION_INTAKE));
-    const { intake } = ctx.services({ checkIns: CheckIns, sessions: SessionCounting, intake: SentryIntake });
-    return { routes: routes(intake) };
+    ctx.bind(WATCHDOG_RESOLVER, () => ctx.find(WATCHDOG));
+    ctx.bind(FRAME_REWRITER_RESOLVER, () => ctx.find(FRAME_REWRITER));
+    ctx.bind(SESSION_INTAKE_RESOLVER, () => ctx.find(SESSION_INTAKE));
+    const { intake } = ctx.services({ checkIns: CheckInForwarder, sessions: SessionForwarder, intake: SentryIntake });
+    return { routes: buildSentryRoutes(intake) };
   },
 });

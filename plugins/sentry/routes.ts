@@ -1,23 +1,23 @@
 import joi from 'joi';
-import { named, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { Reply } from '../../ports/http.js';
-import { keyOf } from './credential.js';
-import { readEnvelope, type Envelope } from './envelope.js';
-import { EnvelopeSieve } from './envelope-sieve.js';
+import { findIntakeKey } from './credential.js';
+import { parseEnvelope, type Envelope } from './envelope.js';
+import { EnvelopeFilter } from './envelope-sieve.js';
 import type { SentryCaller, SentryIntake } from './intake.js';
-import { countCategories, limitsHeader, quietHeader } from './skipped.js';
+import { countCategories, formatLimits, buildRateLimitsHeader } from './skipped.js';
 
-const params = joi.object({
+const paramsSchema = joi.object({
   number: joi
     .string()
     .pattern(/^\d{1,15}$/)
     .required()
     .description('Number of the project, from its DSN'),
 });
-const query = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
+const querySchema = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
 
-const output = named(
+const outputSchema = withSchemaName(
   'SentryAnswer',
   joi.object({
     id: joi.string().description('Id of the event: the client_ref of its occurrence'),
@@ -25,14 +25,14 @@ const output = named(
   }),
 );
 
-const shared = {
+const sharedRouteOptions = {
   method: 'POST',
   tag: 'sentry',
   access: { scope: 'bugtracker:report', intake: true },
-  output,
+  output: outputSchema,
   plain: true,
   cors: true,
-  credential: keyOf,
+  credential: findIntakeKey,
   credentialIn: [
     { in: 'header', name: 'X-Sentry-Auth' },
     { in: 'query', name: 'sentry_key' },
@@ -40,74 +40,74 @@ const shared = {
   errors: ['unknown_project', 'validation_failed'],
 } satisfies Partial<RouteSpec>;
 
-const NOTHING_LIMITED: ReadonlyMap<string, number> = new Map();
-const RATE_LIMITS = 'x-sentry-rate-limits';
+const NO_LIMITS: ReadonlyMap<string, number> = new Map();
+const RATE_LIMITS_HEADER = 'x-sentry-rate-limits';
 
-const limits = { rate: 'intake', space: true, inflate: true, payload: 'raw' } satisfies RouteSpec['limits'];
+const routeLimits = { rate: 'intake', space: true, inflate: true, payload: 'raw' } satisfies RouteSpec['limits'];
 
-const refused = (seconds: number): Record<string, string> => ({ [RATE_LIMITS]: `${seconds}::key` });
+const buildRejectedHeaders = (seconds: number): Record<string, string> => ({ [RATE_LIMITS_HEADER]: `${seconds}::key` });
 
-const KEY =
+const KEY_DESCRIPTION =
   'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
 
-export const routes = (intake: SentryIntake): RouteSpec[] => [
+export const buildSentryRoutes = (intake: SentryIntake): RouteSpec[] => [
   {
-    ...shared,
+    ...sharedRouteOptions,
     path: '/api/{number}/envelope/',
     operationId: 'sendEnvelope',
-    onRefused: () => intake.refused(),
-    input: { params, query, report: true },
+    onRefused: () => intake.countRejection(),
+    input: { params: paramsSchema, query: querySchema, report: true },
     aliases: ['/api/{number}/envelope'],
     summary: 'Take an envelope of a Sentry SDK',
     description:
       'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
       'of its event, also of one that comes later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
       '`<project>/<monitor slug>`. Sessions (`session`, `sessions`) are counted by version, environment and hour. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
-      `for an hour. ${KEY}`,
+      `for an hour. ${KEY_DESCRIPTION}`,
     limits: {
-      ...limits,
-      read: readEnvelope,
-      sieve: (most) => new EnvelopeSieve((type) => intake.takes(type), most),
+      ...routeLimits,
+      read: parseEnvelope,
+      sieve: (most) => new EnvelopeFilter((type) => intake.accepts(type), most),
       categories: (body) => {
         const envelope = body as Envelope | string;
-        return countCategories(typeof envelope === 'string' ? [] : envelope.items, (type) => intake.takes(type));
+        return countCategories(typeof envelope === 'string' ? [] : envelope.items, (type) => intake.accepts(type));
       },
-      limited: (limited) => ({ [RATE_LIMITS]: limitsHeader(limited) }),
-      refused,
+      limited: (limited) => ({ [RATE_LIMITS_HEADER]: formatLimits(limited) }),
+      refused: buildRejectedHeaders,
     },
     handle: async (request) => {
-      const { body, params: path, limited = NOTHING_LIMITED } = request;
+      const { body, params: path, limited = NO_LIMITS } = request;
       const envelope = body as Envelope | string;
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
-      const { id, warnings } = await intake.envelope(Number(path['number']), envelope, callerOf(request), limited);
+      const { id, warnings } = await intake.recordEnvelope(Number(path['number']), envelope, toSentryCaller(request), limited);
       const answer = { ...(id !== null && { id }), ...(warnings.length > 0 && { warnings }) };
-      const quiet = quietHeader(envelope.items, (type) => intake.takes(type), limited);
-      return quiet === null ? answer : new Reply(200, answer).header(RATE_LIMITS, quiet);
+      const quiet = buildRateLimitsHeader(envelope.items, (type) => intake.accepts(type), limited);
+      return quiet === null ? answer : new Reply(200, answer).header(RATE_LIMITS_HEADER, quiet);
     },
   },
   {
-    ...shared,
+    ...sharedRouteOptions,
     path: '/api/{number}/store/',
     operationId: 'storeEvent',
-    onRefused: () => intake.refused(),
-    input: { params, query, mediaType: 'application/json', report: true },
+    onRefused: () => intake.countRejection(),
+    input: { params: paramsSchema, query: querySchema, mediaType: 'application/json', report: true },
     aliases: ['/api/{number}/store'],
     summary: 'Take one event of an older Sentry SDK',
-    description: `The body is the event itself, as JSON. ${KEY}`,
-    limits: { ...limits, refused: (seconds) => ({ [RATE_LIMITS]: `${seconds}:error:key` }) },
+    description: `The body is the event itself, as JSON. ${KEY_DESCRIPTION}`,
+    limits: { ...routeLimits, refused: (seconds) => ({ [RATE_LIMITS_HEADER]: `${seconds}:error:key` }) },
     handle: async (request) => {
-      const { id, warnings } = await intake.event(
+      const { id, warnings } = await intake.recordEvent(
         Number(request.params['number']),
         request.body as Buffer,
-        callerOf(request),
+        toSentryCaller(request),
       );
       return { id, ...(warnings.length > 0 && { warnings }) };
     },
   },
 ];
 
-function callerOf({ principal, address }: HttpRequest): SentryCaller {
+function toSentryCaller({ principal, address }: HttpRequest): SentryCaller {
   if (principal.kind === 'token') return { principal, address };
   throw new ServiceError('unauthorized', 'This needs an intake key.');
 }

@@ -4,79 +4,79 @@
  * trace and context agree; the raw frame is preserved.
  */
 import {
-  VENDOR_PATH,
-  type FrameQuestion,
-  type LateFrames,
+  VENDOR_PATH_PATTERN,
+  type FrameRewriteRequest,
+  type UnmappedFrames,
   type MissingMap,
   type RewrittenFrames,
 } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import { parseGuid } from '../../lib/text/guid.js';
-import { line, list, record, records, type Loose } from './values.js';
+import { toLine, toList, toRecord, toRecords, type UntypedRecord } from './values.js';
 
-const MOST_FRAMES = 500;
-const MOST_IMAGES = 500;
-const LONGEST_ADDRESS = 1_000;
+const MAX_FRAMES = 500;
+const MAX_IMAGES = 500;
+const MAX_ADDRESS_LENGTH = 1_000;
 
 /** Frame with line and column, as script engines report them. */
-interface Found {
+interface ScriptLocation {
   given: Record<string, unknown>;
   file: string;
   line: number;
   column: number;
 }
 
-const counted = (value: unknown): value is number =>
+const isPosition = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 2 ** 31;
 
-function foundIn(stacktrace: unknown): Found[] {
-  return records(record(stacktrace)?.['frames']).flatMap((given) => {
+function findInStacktrace(stacktrace: unknown): ScriptLocation[] {
+  return toRecords(toRecord(stacktrace)?.['frames']).flatMap((given) => {
     const { lineno, colno } = given;
-    const file = line(given['abs_path']) ?? line(given['filename']);
-    if (!counted(lineno) || !counted(colno) || file === null || file.length > LONGEST_ADDRESS) return [];
+    const file = toLine(given['abs_path']) ?? toLine(given['filename']);
+    if (!isPosition(lineno) || !isPosition(colno) || file === null || file.length > MAX_ADDRESS_LENGTH) return [];
     return [{ given, file, line: lineno, column: colno }];
   });
 }
 
-function framesIn(event: Loose): Found[] {
-  const holders = [...records(event['exception']), event, ...records(event['threads'])];
-  return holders.flatMap((holder) => foundIn(holder['stacktrace'])).slice(-MOST_FRAMES);
+function findScriptLocations(event: UntypedRecord): ScriptLocation[] {
+  const holders = [...toRecords(event['exception']), event, ...toRecords(event['threads'])];
+  return holders.flatMap((holder) => findInStacktrace(holder['stacktrace'])).slice(-MAX_FRAMES);
 }
 
-export const statesDebugIds = (event: Loose): boolean => record(event['debug_meta']) !== null;
+export const hasDebugIds = (event: UntypedRecord): boolean => toRecord(event['debug_meta']) !== null;
 
-function debugIdsIn(event: Loose): Map<string, string> {
+function findDebugIds(event: UntypedRecord): Map<string, string> {
   const ids = new Map<string, string>();
-  for (const image of list(record(event['debug_meta'])?.['images']).slice(0, MOST_IMAGES)) {
-    const about = record(image);
-    const file = line(about?.['code_file']);
-    const id = parseGuid(line(about?.['debug_id']) ?? '');
+  for (const image of toList(toRecord(event['debug_meta'])?.['images']).slice(0, MAX_IMAGES)) {
+    const about = toRecord(image);
+    const file = toLine(about?.['code_file']);
+    const id = parseGuid(toLine(about?.['debug_id']) ?? '');
     if (about?.['type'] === 'sourcemap' && file !== null && id !== null) ids.set(file, id);
   }
   return ids;
 }
 
 export interface ScriptFrames {
-  question: FrameQuestion;
+  question: FrameRewriteRequest;
   apply(answer: RewrittenFrames): AppliedFrames;
 }
 
 export interface AppliedFrames {
   missing: MissingMap[];
   /** State for a later attempt; null when none is due. */
-  late: Omit<LateFrames, 'stack'> | null;
+  late: Omit<UnmappedFrames, 'stack'> | null;
 }
 
 /** Returns null when no frame of the event can have a map. */
-export function scriptFramesOf(event: Loose, project: string): ScriptFrames | null {
-  const found = framesIn(event);
+export function findScriptFrames(event: UntypedRecord, project: string): ScriptFrames | null {
+  const found = findScriptLocations(event);
   if (found.length === 0) return null;
-  const debugIds = debugIdsIn(event);
+  const debugIds = findDebugIds(event);
   return {
     question: {
       project,
-      release: line(event['release']),
-      dist: line(event['dist']),
+      release: toLine(event['release']),
+      dist: toLine(event['dist']),
       debugIds,
       frames: found.map(({ file, line: at, column }) => ({ file, line: at, column })),
     },
@@ -84,33 +84,33 @@ export function scriptFramesOf(event: Loose, project: string): ScriptFrames | nu
       frames.forEach((position, i) => {
         const frame = found[i];
         if (frame === undefined) return;
-        if (position !== null) rewrite(frame, position);
+        if (position !== null) rewriteFrame(frame, position);
         // A later attempt finds line and column in the stored frame.
-        else if (late.includes(frame.file)) frame.given['raw'] = rawOf(frame);
+        else if (late.includes(frame.file)) frame.given['raw'] = toRawFrame(frame);
       });
       if (late.length === 0) return { missing, late: null };
       const scripts = late.map((file) => ({
         file,
-        shown: shownBy(found.find((frame) => frame.file === file)?.given, file),
+        shown: getScriptName(found.find((frame) => frame.file === file)?.given, file),
         debug_id: debugIds.get(file) ?? null,
       }));
-      return { missing, late: { releases: [line(event['release'])], dist: line(event['dist']), scripts } };
+      return { missing, late: { releases: [toLine(event['release'])], dist: toLine(event['dist']), scripts } };
     },
   };
 }
 
-const shownBy = (given: Loose | undefined, file: string): string => line(given?.['filename'])?.trim() ?? file;
+const getScriptName = (given: UntypedRecord | undefined, file: string): string => toLine(given?.['filename'])?.trim() ?? file;
 
-const rawOf = ({ given, file, line: at, column }: Found): Loose => ({
+const toRawFrame = ({ given, file, line: at, column }: ScriptLocation): UntypedRecord => ({
   filename: file,
   lineno: at,
   colno: column,
-  function: line(given['function']),
+  function: toLine(given['function']),
 });
 
-function rewrite(frame: Found, position: SourcePosition): void {
+function rewriteFrame(frame: ScriptLocation, position: SourcePosition): void {
   const { given } = frame;
-  const raw = rawOf(frame);
+  const raw = toRawFrame(frame);
   const { source } = position;
   delete given['raw_function'];
   Object.assign(given, {
@@ -121,7 +121,7 @@ function rewrite(frame: Found, position: SourcePosition): void {
     colno: position.column,
     function: position.function,
     // SDKs mark everything that a page loads as application code.
-    in_app: given['in_app'] !== false && !VENDOR_PATH.test(position.file),
+    in_app: given['in_app'] !== false && !VENDOR_PATH_PATTERN.test(position.file),
     ...(source !== null && { pre_context: source.before, context_line: source.line, post_context: source.after }),
   });
 }

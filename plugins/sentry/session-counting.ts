@@ -1,32 +1,32 @@
 /** Forwards sessions to the release health plugin if it is enabled. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
-import { sessionsOf, type AboutSessions } from './session.js';
-import type { Loose } from './values.js';
+import { parseSessions, type SessionMetadata } from './session.js';
+import type { UntypedRecord } from './values.js';
 
-export const FIND_SESSIONS = token<() => SessionIntake | undefined>('sentry.sessions');
+export const SESSION_INTAKE_RESOLVER = token<() => SessionIntake | undefined>('sentry.sessions');
 
-const SLICE = 50;
+const SLICE_SIZE = 50;
 
 @injectable()
-export class SessionCounting {
-  constructor(@inject(FIND_SESSIONS) private readonly intake: () => SessionIntake | undefined) {}
+export class SessionForwarder {
+  constructor(@inject(SESSION_INTAKE_RESOLVER) private readonly intake: () => SessionIntake | undefined) {}
 
-  get taken(): boolean {
+  get isAvailable(): boolean {
     return this.intake() !== undefined;
   }
 
   /** Resolves after the commit. */
-  async take(type: string, payload: Loose, about: AboutSessions, sender: SessionSender): Promise<void> {
-    const report = sessionsOf(type, payload, about);
+  async forward(type: string, payload: UntypedRecord, about: SessionMetadata, sender: SessionSender): Promise<void> {
+    const report = parseSessions(type, payload, about);
     const intake = this.intake();
     if (report === null || intake === undefined) return;
     const { entries } = report;
-    if (entries.length <= SLICE) return intake.take(report, sender);
+    if (entries.length <= SLICE_SIZE) return intake.record(report, sender);
     const taken: Promise<void>[] = [];
-    for (let at = 0; at < entries.length; at += SLICE) {
-      await this.#turn();
-      const slice = intake.take({ ...report, entries: entries.slice(at, at + SLICE) }, sender);
+    for (let at = 0; at < entries.length; at += SLICE_SIZE) {
+      await this.#waitForTurn();
+      const slice = intake.record({ ...report, entries: entries.slice(at, at + SLICE_SIZE) }, sender);
       slice.catch(() => undefined);
       taken.push(slice);
     }
@@ -36,7 +36,7 @@ export class SessionCounting {
   #turns: Promise<unknown> = Promise.resolve();
 
   /** Allows one slice per turn of the event loop across all senders. */
-  #turn(): Promise<unknown> {
+  #waitForTurn(): Promise<unknown> {
     this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
     return this.#turns;
   }

@@ -3,9 +3,9 @@
  * and `sessions`, aggregated counts.
  */
 import type { SessionEntry, SessionOutcome, SessionReport, SessionTotals } from '../../ports/domain/release-health.js';
-import { versionOf } from './event.js';
-import { instant } from './time.js';
-import { line, record, records, text, type Loose } from './values.js';
+import { parseReleaseVersion } from './event.js';
+import { parseInstant } from './time.js';
+import { toLine, toRecord, toRecords, toText, type UntypedRecord } from './values.js';
 
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 
@@ -13,7 +13,7 @@ export const isSession = (type: string): boolean => type === 'session' || type =
  * `unhandled` means an uncaught error that the platform survived, as in browsers. It counts as a
  * crash, because SDKs used to report it as `crashed`, so figures stay comparable after an upgrade.
  */
-const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
+const SESSION_OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   ok: 'ok',
   exited: 'ok',
   errored: 'errored',
@@ -22,34 +22,34 @@ const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   crashed: 'crashed',
   abnormal: 'abnormal',
 };
-const MOST_CHARACTERS = 200;
+const MAX_TEXT_LENGTH = 200;
 /** SDKs aggregate and send sessions every minute. */
-const MOST_ENTRIES = 500;
-const MOST_HOURS = 24;
-const MOST_SESSIONS = 1_000_000;
-const ENVIRONMENT = 'production';
+const MAX_ENTRIES = 500;
+const MAX_HOURS = 24;
+const MAX_SESSION_COUNT = 1_000_000;
+const DEFAULT_ENVIRONMENT = 'production';
 
-export type AboutSessions = Pick<SessionReport, 'project' | 'sent_at'>;
+export type SessionMetadata = Pick<SessionReport, 'project' | 'sent_at'>;
 
-const OPEN = 0x7b;
+const OPENING_BRACE = 0x7b;
 /** Aggregated entries are charged in tens, because one costs a tenth of an event. */
-const ENTRIES_OF_UNIT = 10;
+const ENTRIES_PER_UNIT = 10;
 
 /** Returns the minimum cost of an item before parsing: each entry has a brace. */
-export function weightOfSessions(payload: Buffer): number {
+export function estimateSessionUnits(payload: Buffer): number {
   let braces = 0;
-  for (let at = payload.indexOf(OPEN); at >= 0; at = payload.indexOf(OPEN, at + 1)) braces++;
-  return 1 + Math.floor(braces / ENTRIES_OF_UNIT);
+  for (let at = payload.indexOf(OPENING_BRACE); at >= 0; at = payload.indexOf(OPENING_BRACE, at + 1)) braces++;
+  return 1 + Math.floor(braces / ENTRIES_PER_UNIT);
 }
 
-export function sessionsOf(type: string, payload: Loose, about: AboutSessions): SessionReport | null {
-  const attributes = record(payload['attrs']) ?? {};
-  const version = versionOf(attributes['release'])?.trim() ?? null;
-  if (version === null || version.length > MOST_CHARACTERS) return null;
-  const environment = line(attributes['environment'])?.trim().slice(0, MOST_CHARACTERS) ?? ENVIRONMENT;
+export function parseSessions(type: string, payload: UntypedRecord, about: SessionMetadata): SessionReport | null {
+  const attributes = toRecord(payload['attrs']) ?? {};
+  const version = parseReleaseVersion(attributes['release'])?.trim() ?? null;
+  if (version === null || version.length > MAX_TEXT_LENGTH) return null;
+  const environment = toLine(attributes['environment'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? DEFAULT_ENVIRONMENT;
   const told =
-    type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
-  const entries = newestHours(told.filter((entry) => entry !== null));
+    type === 'session' ? [parseSessionUpdate(payload)] : toRecords(payload['aggregates']).slice(0, MAX_ENTRIES).map(parseSessionTotals);
+  const entries = keepNewestHours(told.filter((entry) => entry !== null));
   return entries.length === 0 ? null : { ...about, version, environment, entries };
 }
 
@@ -57,39 +57,39 @@ export function sessionsOf(type: string, payload: Loose, about: AboutSessions): 
  * Keeps the newest hours. Otherwise anyone with a public key could create a row for every hour with
  * each item.
  */
-function newestHours(entries: SessionEntry[]): SessionEntry[] {
+function keepNewestHours(entries: SessionEntry[]): SessionEntry[] {
   const hourOf = ({ started_at }: SessionEntry): string => started_at?.slice(0, 13) ?? '~';
-  const newest = new Set([...new Set(entries.map(hourOf))].toSorted().slice(-MOST_HOURS));
+  const newest = new Set([...new Set(entries.map(hourOf))].toSorted().slice(-MAX_HOURS));
   return entries.filter((entry) => newest.has(hourOf(entry)));
 }
 
-function updateOf(payload: Loose): SessionEntry | null {
-  const sid = line(payload['sid'])?.trim().replaceAll('-', '').toLowerCase() ?? '';
-  const status = text(payload['status']) ?? 'ok';
-  const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined;
-  if (sid === '' || sid.length > MOST_CHARACTERS || outcome === undefined) return null;
+function parseSessionUpdate(payload: UntypedRecord): SessionEntry | null {
+  const sid = toLine(payload['sid'])?.trim().replaceAll('-', '').toLowerCase() ?? '';
+  const status = toText(payload['status']) ?? 'ok';
+  const outcome = Object.hasOwn(SESSION_OUTCOMES, status) ? SESSION_OUTCOMES[status] : undefined;
+  if (sid === '' || sid.length > MAX_TEXT_LENGTH || outcome === undefined) return null;
   const hadErrors = typeof payload['errors'] === 'number' && payload['errors'] > 0;
   return {
-    ...aboutOf(payload),
+    ...parseSessionAttributes(payload),
     told: { sid, first: payload['init'] === true, outcome: outcome === 'ok' && hadErrors ? 'errored' : outcome },
   };
 }
 
-function totalsOf(bucket: Loose): SessionEntry | null {
+function parseSessionTotals(bucket: UntypedRecord): SessionEntry | null {
   const told: SessionTotals = {
-    ok: numberOf(bucket['exited']),
-    errored: numberOf(bucket['errored']),
-    crashed: numberOf(bucket['crashed']) + numberOf(bucket['unhandled']),
-    abnormal: numberOf(bucket['abnormal']),
+    ok: toCount(bucket['exited']),
+    errored: toCount(bucket['errored']),
+    crashed: toCount(bucket['crashed']) + toCount(bucket['unhandled']),
+    abnormal: toCount(bucket['abnormal']),
   };
   const any = told.ok + told.errored + told.crashed + told.abnormal > 0;
-  return any ? { ...aboutOf(bucket), told } : null;
+  return any ? { ...parseSessionAttributes(bucket), told } : null;
 }
 
-const aboutOf = (said: Loose): Pick<SessionEntry, 'started_at' | 'user'> => ({
-  started_at: instant(said['started']),
-  user: line(said['did'])?.trim().slice(0, MOST_CHARACTERS) ?? null,
+const parseSessionAttributes = (said: UntypedRecord): Pick<SessionEntry, 'started_at' | 'user'> => ({
+  started_at: parseInstant(said['started']),
+  user: toLine(said['did'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? null,
 });
 
-const numberOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, MOST_SESSIONS) : 0;
+const toCount = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, MAX_SESSION_COUNT) : 0;

@@ -3,12 +3,12 @@
  * that they do not use up an application's rate limit.
  */
 import type { EnvelopeItem } from './envelope.js';
-import { isSession, weightOfSessions } from './session.js';
+import { isSession, estimateSessionUnits } from './session.js';
 
 const QUIET_SECONDS = 3600;
 
 /** Item type → SDK category. Client reports are rare and have none. */
-const CATEGORIES: Readonly<Record<string, string>> = {
+const SDK_CATEGORIES: Readonly<Record<string, string>> = {
   event: 'error',
   feedback: 'feedback',
   user_report: 'feedback',
@@ -28,8 +28,8 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-export const categoryOf = (type: string): string | undefined =>
-  Object.hasOwn(CATEGORIES, type) ? CATEGORIES[type] : undefined;
+export const getSdkCategory = (type: string): string | undefined =>
+  Object.hasOwn(SDK_CATEGORIES, type) ? SDK_CATEGORIES[type] : undefined;
 
 export function countCategories(
   items: readonly EnvelopeItem[],
@@ -37,14 +37,14 @@ export function countCategories(
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { type, payload } of items) {
-    const category = taken(type) ? categoryOf(type) : undefined;
-    const units = isSession(type) ? weightOfSessions(payload) : 1;
+    const category = taken(type) ? getSdkCategory(type) : undefined;
+    const units = isSession(type) ? estimateSessionUnits(payload) : 1;
     if (category !== undefined) counts.set(category, (counts.get(category) ?? 0) + units);
   }
   return counts;
 }
 
-export const limitsHeader = (limited: ReadonlyMap<string, number>): string =>
+export const formatLimits = (limited: ReadonlyMap<string, number>): string =>
   [...limited].map(([category, seconds]) => `${seconds}:${category}:key`).join(', ');
 
 /**
@@ -52,19 +52,19 @@ export const limitsHeader = (limited: ReadonlyMap<string, number>): string =>
  * @param taken returns whether items of this type are accepted
  * @param limited exhausted categories, with the seconds until they are accepted again
  */
-export function quietHeader(
+export function buildRateLimitsHeader(
   items: readonly EnvelopeItem[],
   taken: (type: string) => boolean,
   limited: ReadonlyMap<string, number>,
 ): string | null {
   const quiet = new Set<string>();
   for (const { type } of items) {
-    const category = taken(type) ? undefined : categoryOf(type);
+    const category = taken(type) ? undefined : getSdkCategory(type);
     if (category !== undefined) quiet.add(category);
   }
   const parts = [
     ...(quiet.size === 0 ? [] : [`${QUIET_SECONDS}:${[...quiet].join(';')}:key`]),
-    ...(limited.size === 0 ? [] : [limitsHeader(limited)]),
+    ...(limited.size === 0 ? [] : [formatLimits(limited)]),
   ];
   return parts.length === 0 ? null : parts.join(', ');
 }

@@ -3,28 +3,28 @@
  * first, with stacks as text up to the size limit.
  */
 import type { Json } from '../../ports/store.js';
-import { framesOf, type StackFrame } from './frames.js';
-import { stackOf } from './stack.js';
-import { line, record, records, type Loose } from './values.js';
+import { parseFrames, type StackFrame } from './frames.js';
+import { formatStack } from './stack.js';
+import { toLine, toRecord, toRecords, type UntypedRecord } from './values.js';
 
 type JsonObject = { [key: string]: Json };
 
-const MOST_THREADS = 32;
-const MOST_FRAMES = 30;
-const MOST_TEXT = 6144;
-const LONGEST_NAME = 200;
+const MAX_THREADS = 32;
+const MAX_THREAD_FRAMES = 30;
+const MAX_STACKS_LENGTH = 6144;
+const MAX_NAME_LENGTH = 200;
 
 /** Returns null without threads, and for a single thread with the event's own stack. */
-export function threadsOf(event: Loose, platform: string | null): Json | null {
-  const given = records(event['threads']);
+export function buildThreads(event: UntypedRecord, platform: string | null): Json | null {
+  const given = toRecords(event['threads']);
   if (given.length === 0) return null;
-  const threads = given.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_THREADS);
-  let room = MOST_TEXT;
+  const threads = given.toSorted((a, b) => getThreadRank(a) - getThreadRank(b)).slice(0, MAX_THREADS);
+  let room = MAX_STACKS_LENGTH;
   const kept = threads.map((thread) => {
-    const stack = stackText(framesOf(thread['stacktrace']).slice(0, MOST_FRAMES), platform);
+    const stack = formatThreadStack(parseFrames(thread['stacktrace']).slice(0, MAX_THREAD_FRAMES), platform);
     const fits = stack !== null && stack.length <= room;
     if (fits) room -= stack.length;
-    const about = aboutThread(thread);
+    const about = toThreadFields(thread);
     if (fits) about['stack'] = stack;
     return about;
   });
@@ -32,22 +32,22 @@ export function threadsOf(event: Loose, platform: string | null): Json | null {
   return isAlone ? null : kept;
 }
 
-const rankOf = ({ crashed, current, main }: Loose): number =>
+const getThreadRank = ({ crashed, current, main }: UntypedRecord): number =>
   crashed === true ? 0 : current === true ? 1 : main === true ? 2 : 3;
 
-function aboutThread(thread: Loose): JsonObject {
+function toThreadFields(thread: UntypedRecord): JsonObject {
   const about: JsonObject = {};
   for (const name of ['id', 'name', 'state'] as const) {
-    const value = line(thread[name])?.slice(0, LONGEST_NAME);
+    const value = toLine(thread[name])?.slice(0, MAX_NAME_LENGTH);
     if (value !== undefined) about[name] = value;
   }
   for (const name of ['crashed', 'current', 'main'] as const) if (thread[name] === true) about[name] = true;
-  const locks = record(thread['held_locks']);
+  const locks = toRecord(thread['held_locks']);
   if (locks !== null && Object.keys(locks).length > 0) about['locks'] = Object.keys(locks).length;
   return about;
 }
 
-function stackText(frames: readonly StackFrame[], platform: string | null): string | null {
+function formatThreadStack(frames: readonly StackFrame[], platform: string | null): string | null {
   if (frames.length === 0) return null;
-  return stackOf([{ type: null, value: null, relation: 'cause', level: 0, frames }], platform)?.text ?? null;
+  return formatStack([{ type: null, value: null, relation: 'cause', level: 0, frames }], platform)?.text ?? null;
 }

@@ -3,28 +3,28 @@
  * fields are removed from the context.
  */
 import type { Json } from '../../ports/store.js';
-import { line, record, shallow } from './values.js';
+import { toLine, toRecord, limitDepth } from './values.js';
 
-const NAMES = ['id', 'email', 'username', 'ip_address'] as const;
-const NAMING: ReadonlySet<string> = new Set([...NAMES, 'name']);
+const IDENTIFYING_FIELDS = ['id', 'email', 'username', 'ip_address'] as const;
+const EXCLUDED_USER_FIELDS: ReadonlySet<string> = new Set([...IDENTIFYING_FIELDS, 'name']);
 /** Browser SDKs do not know their address and leave it to the service. */
-const SENDER = '{{auto}}';
+const SENDER_PLACEHOLDER = '{{auto}}';
 
-export function userOf(value: unknown, address: string | null): { id: string } | null {
-  const user = record(value);
+export function findUser(value: unknown, address: string | null): { id: string } | null {
+  const user = toRecord(value);
   if (user === null) return null;
-  for (const name of NAMES) {
+  for (const name of IDENTIFYING_FIELDS) {
     const given = user[name];
-    const named = typeof given === 'number' ? String(given) : line(given)?.trim();
-    const id = name === 'ip_address' && named === SENDER ? address : named;
+    const named = typeof given === 'number' ? String(given) : toLine(given)?.trim();
+    const id = name === 'ip_address' && named === SENDER_PLACEHOLDER ? address : named;
     if (id) return { id };
   }
   return null;
 }
 
-export function aboutUser(value: unknown): Json | null {
-  const user = record(value);
+export function getUserDetails(value: unknown): Json | null {
+  const user = toRecord(value);
   if (user === null) return null;
-  const rest = Object.entries(user).filter(([name]) => !NAMING.has(name));
-  return rest.length === 0 ? null : shallow(Object.fromEntries(rest));
+  const rest = Object.entries(user).filter(([name]) => !EXCLUDED_USER_FIELDS.has(name));
+  return rest.length === 0 ? null : limitDepth(Object.fromEntries(rest));
 }

@@ -10,7 +10,7 @@ import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js'
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { Principal, Role } from '../../ports/http.js';
 import type { IssuedDoc } from './issued.js';
-import { installerOf, SETUP_SCOPES } from './session.js';
+import { requireInstaller, SETUP_SCOPES } from './session.js';
 
 export interface ApplicationRequest {
   project: string;
@@ -31,31 +31,31 @@ export interface ApplicationToken {
 }
 
 /** Scopes that an installer's setup login never grants, whatever the project allows. */
-const forAdministrators = (scope: string): boolean => scope === 'updateservice:publish' || scope.endsWith(':manage');
+const isAdministratorScope = (scope: string): boolean => scope === 'updateservice:publish' || scope.endsWith(':manage');
 
 /**
  * @param allowed the project's `setup_scopes`
  * @param asked undefined requests all
  */
-export function grant(
+export function grantScopes(
   allowed: readonly string[],
   asked: readonly string[] | undefined,
   role: Role,
 ): { scopes: string[]; denied: string[] } {
   const open = (scope: string): boolean =>
-    allowed.includes(scope) && !SETUP_SCOPES.includes(scope) && (role === 'admin' || !forAdministrators(scope));
+    allowed.includes(scope) && !SETUP_SCOPES.includes(scope) && (role === 'admin' || !isAdministratorScope(scope));
   const wanted = [...new Set(asked ?? allowed)];
   return { scopes: wanted.filter(open), denied: wanted.filter((scope) => !open(scope)) };
 }
 
 @injectable()
-export class ApplicationTokens {
+export class ApplicationTokenService {
   constructor(
     @inject(collection<IssuedDoc>('issued')) private readonly issued: Collection<IssuedDoc>,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
     @inject(TOKENS) private readonly tokens: TokenIssuer,
     @inject(AUDIT) private readonly audit: AuditLog,
-    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'listScopes'>,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
@@ -63,16 +63,16 @@ export class ApplicationTokens {
    * @throws ServiceError unknown_project; conflict when `replace` names a token issued elsewhere
    */
   async issue(principal: Principal, request: ApplicationRequest): Promise<ApplicationToken> {
-    const { username, role } = installerOf(principal);
-    const project = await this.projects.accepting(request.project, 'installations');
-    const known = this.system.scopes();
-    const { scopes, denied } = grant(
+    const { username, role } = requireInstaller(principal);
+    const project = await this.projects.requireAccepting(request.project, 'installations');
+    const known = this.system.listScopes();
+    const { scopes, denied } = grantScopes(
       project.setup_scopes.filter((scope) => known.includes(scope)),
       request.scopes,
       role,
     );
-    const name = request.name ?? nameOf(project.slug, request.machine_name);
-    if (request.replace) await this.#revoke(principal, project.slug, name);
+    const name = request.name ?? buildTokenName(project.slug, request.machine_name);
+    if (request.replace) await this.#revokeEarlier(principal, project.slug, name);
     const made = await this.tokens.issue({
       kind: 'sub',
       name,
@@ -87,7 +87,7 @@ export class ApplicationTokens {
     return { token: made.token, id: made.id, scopes, denied, expires_at: made.expires_at, project: project.slug };
   }
 
-  async #revoke(principal: Principal, project: string, name: string): Promise<void> {
+  async #revokeEarlier(principal: Principal, project: string, name: string): Promise<void> {
     const now = this.clock.iso();
     const live = (await this.tokens.list({ kind: 'sub', project })).filter(
       (one) => one.name === name && one.revoked_at === null && (one.expires_at === null || one.expires_at > now),
@@ -103,5 +103,5 @@ export class ApplicationTokens {
   }
 }
 
-const nameOf = (project: string, machine: string | undefined): string =>
+const buildTokenName = (project: string, machine: string | undefined): string =>
   (machine === undefined ? project : `${project} on ${machine}`).slice(0, 100);

@@ -5,7 +5,7 @@ import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releas
 import { token } from '../../ports/token.js';
 
 /** The release directory; undefined while its plugin is disabled or has failed. */
-export const RELEASES_NOW = token<() => ReleaseDirectory | undefined>('setup.releases_now');
+export const RELEASE_DIRECTORY = token<() => ReleaseDirectory | undefined>('setup.releases_now');
 
 export interface CatalogProject {
   slug: string;
@@ -18,19 +18,19 @@ export interface CatalogProject {
 }
 
 @injectable()
-export class Catalog {
+export class SetupCatalog {
   constructor(
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
-    @inject(RELEASES_NOW) private readonly releases: () => ReleaseDirectory | undefined,
+    @inject(RELEASE_DIRECTORY) private readonly releases: () => ReleaseDirectory | undefined,
   ) {}
 
   /** Sorted by slug, without archived projects and those without a package for the platform. */
-  async of(platform: string): Promise<CatalogProject[]> {
+  async listForPlatform(platform: string): Promise<CatalogProject[]> {
     const releases = this.releases();
     if (releases === undefined) return [];
     const list: CatalogProject[] = [];
     for (const { slug, name, description, archived } of await this.projects.list()) {
-      const channels = archived ? [] : await releases.channels(slug, platform);
+      const channels = archived ? [] : await releases.listChannels(slug, platform);
       const first = channels.find(({ channel }) => channel === 'stable') ?? channels[0];
       if (first === undefined) continue;
       const shown = channels.map(({ runtime: _runtime, has_setup: _setup, ...channel }) => channel);

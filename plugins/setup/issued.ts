@@ -17,7 +17,7 @@ export interface SetupMark extends Doc {
   at: string;
 }
 
-export const SPOKEN = 'spoken';
+export const FIRST_LOGIN_MARK_ID = 'spoken';
 
 export interface MachineDoc extends Doc {
   project: string | null;

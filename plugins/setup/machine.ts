@@ -16,10 +16,10 @@ import { WATCHDOG, type MonitorView, type WatchdogApi } from '../../ports/domain
 import type { Principal } from '../../ports/http.js';
 import { StoreConflict } from '../../ports/store.js';
 import type { IssuedDoc, MachineDoc } from './issued.js';
-import { scheduleOf, type Schedule } from './schedule.js';
-import { scriptOf, type Script } from './script.js';
-import { installerOf } from './session.js';
-import { sourceOf } from './source.js';
+import { buildSchedule, type Schedule } from './schedule.js';
+import { buildReportScript, type ReportScript } from './script.js';
+import { requireInstaller } from './session.js';
+import { toMonitorSource } from './source.js';
 
 export interface MachineRequest {
   name: string;
@@ -35,15 +35,15 @@ export interface MachineAnswer {
   monitor: MonitorView;
   token: string;
   scopes: string[];
-  script: Script;
+  script: ReportScript;
   schedule: Schedule;
   heartbeat_url: string;
 }
 
-const SCOPES = ['watchdog:ping'];
+const MACHINE_SCOPES = ['watchdog:ping'];
 
 @injectable()
-export class Machines {
+export class SetupMachineService {
   constructor(
     @inject(collection<IssuedDoc>('issued')) private readonly issued: Collection<IssuedDoc>,
     @inject(collection<MachineDoc>('machines')) private readonly machines: Collection<MachineDoc>,
@@ -58,17 +58,17 @@ export class Machines {
    * @throws ServiceError validation_failed (name), unknown_project, conflict for an existing source
    */
   async create(principal: Principal, request: MachineRequest): Promise<MachineAnswer> {
-    const { username } = installerOf(principal);
-    const source = sourceOf(request.name);
+    const { username } = requireInstaller(principal);
+    const source = toMonitorSource(request.name);
     if (source === null) throw invalid({ name: 'must hold a letter or a digit (A-Z a-z 0-9)' });
     const { platform, interval_seconds } = request;
     const heartbeat_url = `${this.app.base_url.replace(/\/$/, '')}/api/watchdog/v1/ping`;
-    const script = scriptOf(platform, { url: heartbeat_url, source, interval_seconds });
-    const monitor = await this.#monitor(principal, username, source, request);
+    const script = buildReportScript(platform, { url: heartbeat_url, source, interval_seconds });
+    const monitor = await this.#createMonitor(principal, username, source, request);
     const made = await this.tokens.issue({
       kind: 'watchdog',
       name: `heartbeats of ${source}`.slice(0, 100),
-      scopes: SCOPES,
+      scopes: MACHINE_SCOPES,
       source,
       project: monitor.project,
       created_by: `setup: ${username}`,
@@ -83,17 +83,17 @@ export class Machines {
       at,
     });
     await this.audit.record(principal, 'token.created', source, { kind: 'watchdog', source, by: username });
-    const schedule = scheduleOf(platform, source, interval_seconds, script.filename);
-    return { monitor, token: made.token, scopes: SCOPES, script, schedule, heartbeat_url };
+    const schedule = buildSchedule(platform, source, interval_seconds, script.filename);
+    return { monitor, token: made.token, scopes: MACHINE_SCOPES, script, schedule, heartbeat_url };
   }
 
   /**
    * The machine's row is written first, so that after a crash `replace` does not reject the monitor
    * as someone else's.
    */
-  async #monitor(principal: Principal, by: string, source: string, request: MachineRequest): Promise<MonitorView> {
+  async #createMonitor(principal: Principal, by: string, source: string, request: MachineRequest): Promise<MonitorView> {
     const existing = await this.watchdog.find(source);
-    if (existing !== null) return this.#replace(principal, source, existing, request);
+    if (existing !== null) return this.#replaceTokens(principal, source, existing, request);
     const at = this.clock.iso();
     const project = request.project ?? null;
     try {
@@ -112,20 +112,20 @@ export class Machines {
       return monitor;
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === 'conflict';
-      if (taken && (await this.watchdog.find(source)) !== null) throw known(source, request.name);
-      throw asSent(error);
+      if (taken && (await this.watchdog.find(source)) !== null) throw createKnownSourceError(source, request.name);
+      throw toSentFieldError(error);
     }
   }
 
-  async #replace(
+  async #replaceTokens(
     principal: Principal,
     source: string,
     monitor: MonitorView,
     { replace, name, project = null }: MachineRequest,
   ): Promise<MonitorView> {
-    if (!replace) throw known(source, name);
+    if (!replace) throw createKnownSourceError(source, name);
     const row = await this.machines.get(source);
-    const ours = row !== null && madeBy(row, monitor);
+    const ours = row !== null && isCreatedBy(row, monitor);
     if (!ours || monitor.project !== project) {
       throw conflict(
         ours
@@ -144,12 +144,12 @@ export class Machines {
 }
 
 /** An unfinished row matches a monitor created within a minute of it. */
-const madeBy = ({ created_at, at }: MachineDoc, monitor: MonitorView): boolean =>
+const isCreatedBy = ({ created_at, at }: MachineDoc, monitor: MonitorView): boolean =>
   created_at === null
     ? Math.abs(Date.parse(monitor.created_at) - Date.parse(at)) < MINUTE_MS
     : created_at === monitor.created_at;
 
-const known = (source: string, name: string): Error =>
+const createKnownSourceError = (source: string, name: string): Error =>
   conflict(
     source === name
       ? `There is a monitor ${source} already. Choose another name, or replace it.`
@@ -157,10 +157,10 @@ const known = (source: string, name: string): Error =>
   );
 
 /** Request field by monitor field, so that errors name the submitted field. */
-const SENT: Readonly<Record<string, string>> = { source: 'name', os: 'platform', description: 'hostname' };
+const SENT_FIELD_NAMES: Readonly<Record<string, string>> = { source: 'name', os: 'platform', description: 'hostname' };
 
-function asSent(error: unknown): unknown {
+function toSentFieldError(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'validation_failed') return error;
-  const fields = Object.entries(error.fields ?? {}).map(([name, fault]) => [SENT[name] ?? name, fault]);
+  const fields = Object.entries(error.fields ?? {}).map(([name, fault]) => [SENT_FIELD_NAMES[name] ?? name, fault]);
   return invalid(Object.fromEntries(fields) as Record<string, string>, error.message);
 }

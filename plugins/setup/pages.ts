@@ -1,92 +1,92 @@
 /** /machines: installed machines, with installers and the command to copy (contract 80). */
 import joi from 'joi';
 import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract.js';
-import type { ProjectDirectory, ProjectInfo, ProjectParts } from '../../ports/domain/projects.js';
+import type { ProjectDirectory, ProjectInfo, ProjectPartProvider } from '../../ports/domain/projects.js';
 import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /**
  * Limit of the first table. Each project is one index query; the store cannot group by two fields.
  */
-const PROJECTS = 20;
-const PARTS = 6;
-const VERSIONS = 30;
-const SHOWN = 6;
+const MAX_PROJECTS = 20;
+const MAX_BAR_PARTS = 6;
+const MAX_VERSIONS = 30;
+const MAX_SHOWN_MACHINES = 6;
 
 export interface MachinePageDeps {
-  watchdog: Pick<WatchdogApi, 'adoption' | 'monitors'>;
+  watchdog: Pick<WatchdogApi, 'listVersionAdoption' | 'listMonitors'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  installers: Pick<Installers, 'manifest' | 'placing'>;
+  installers: Pick<Installers, 'readManifest' | 'getPendingManifest'>;
   baseUrl: () => string;
 }
 
-const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
-const countOf = (adoption: readonly VersionAdoption[]): number =>
+const getMachineUrl = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+const countMachines = (adoption: readonly VersionAdoption[]): number =>
   adoption.reduce((sum, { version, monitors }) => sum + (version === null ? 0 : monitors), 0);
 
-function partsOf(adoption: readonly VersionAdoption[]): { label: string; value: number; tone: string }[] {
+function toBarParts(adoption: readonly VersionAdoption[]): { label: string; value: number; tone: string }[] {
   const told = adoption.filter(({ version }) => version !== null);
   const parts = told
-    .slice(0, PARTS)
+    .slice(0, MAX_BAR_PARTS)
     .map(({ version, monitors }, i) => ({ label: version ?? '', value: monitors, tone: i === 0 ? 'success' : 'info' }));
-  const rest = countOf(told.slice(PARTS));
+  const rest = countMachines(told.slice(MAX_BAR_PARTS));
   return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
 }
 
-async function installersOf(installers: MachinePageDeps['installers']): Promise<object> {
-  if (installers.placing() !== null) return { installers_placing: true };
+async function loadInstallers(installers: MachinePageDeps['installers']): Promise<object> {
+  if (installers.getPendingManifest() !== null) return { installers_placing: true };
   try {
-    return { installers: await installers.manifest() };
+    return { installers: await installers.readManifest() };
   } catch (error) {
     return { installers_fault: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function ofProject(
+async function loadProjectMachines(
   { watchdog }: MachinePageDeps,
   { slug, name }: ProjectInfo,
   { version, cursor }: { version?: string; cursor?: string },
 ): Promise<object> {
   const [adoption, page] = await Promise.all([
-    watchdog.adoption(slug),
-    watchdog.monitors({ project: slug, app_version: version ?? true, limit: PAGE, after: cursor ?? null }),
+    watchdog.listVersionAdoption(slug),
+    watchdog.listMonitors({ project: slug, app_version: version ?? true, limit: PAGE_SIZE, after: cursor ?? null }),
   ]);
   const address = `/machines?project=${encodeURIComponent(slug)}`;
   return {
     project: { slug, name },
     // Not `version`, which is the service's own in the page footer.
     only_version: version,
-    parts: partsOf(adoption),
+    parts: toBarParts(adoption),
     versions: adoption
       .filter((one) => one.version !== null)
-      .slice(0, VERSIONS)
+      .slice(0, MAX_VERSIONS)
       .map((one) =>
         Object.assign({}, one, {
           href: `${address}&version=${encodeURIComponent(one.version ?? '')}`,
           active: one.version === version,
         }),
       ),
-    items: page.items.map((monitor) => ({ ...monitor, href: hrefOf(monitor.source) })),
+    items: page.items.map((monitor) => ({ ...monitor, href: getMachineUrl(monitor.source) })),
     next_cursor: page.next,
   };
 }
 
-async function ofAll({ watchdog, projects }: MachinePageDeps): Promise<object> {
+async function loadAllMachines({ watchdog, projects }: MachinePageDeps): Promise<object> {
   const all = (await projects.list()).filter(({ archived }) => !archived);
-  const rows = all.slice(0, PROJECTS).map(async ({ slug, name }) => {
-    const adoption = await watchdog.adoption(slug);
-    return { slug, name, machines: countOf(adoption), parts: partsOf(adoption) };
+  const rows = all.slice(0, MAX_PROJECTS).map(async ({ slug, name }) => {
+    const adoption = await watchdog.listVersionAdoption(slug);
+    return { slug, name, machines: countMachines(adoption), parts: toBarParts(adoption) };
   });
-  return { projects: await Promise.all(rows), more: all.length > PROJECTS };
+  return { projects: await Promise.all(rows), more: all.length > MAX_PROJECTS };
 }
 
-async function view(deps: MachinePageDeps, request: HttpRequest): Promise<View> {
+async function renderMachines(deps: MachinePageDeps, request: HttpRequest): Promise<View> {
   const { project: slug, ...rest } = request.query as { project?: string; version?: string; cursor?: string };
   const project = slug === undefined ? null : await deps.projects.get(slug);
   const url = deps.baseUrl().replace(/\/$/, '');
   const [shown, installers] = await Promise.all([
-    project === null ? ofAll(deps) : ofProject(deps, project, rest),
-    installersOf(deps.installers),
+    project === null ? loadAllMachines(deps) : loadProjectMachines(deps, project, rest),
+    loadInstallers(deps.installers),
   ]);
   return new View('machines', {
     live_topics: 'monitors',
@@ -97,7 +97,7 @@ async function view(deps: MachinePageDeps, request: HttpRequest): Promise<View> 
   });
 }
 
-export const pages = (deps: MachinePageDeps): PageSpec[] => [
+export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
   {
     path: '/machines',
     title: 'Machines',
@@ -117,18 +117,18 @@ export const pages = (deps: MachinePageDeps): PageSpec[] => [
         cursor: joi.string().max(20_000).empty(''),
       }),
     },
-    handle: (request) => view(deps, request),
+    handle: (request) => renderMachines(deps, request),
   },
 ];
 
-export const projectPart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): ProjectParts => ({
+export const createMachinePart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): ProjectPartProvider => ({
   id: 'machines',
   order: 30,
-  of: async ({ slug }) => {
+  loadPart: async ({ slug }) => {
     const address = `/machines?project=${encodeURIComponent(slug)}`;
     const [adoption, page] = await Promise.all([
-      watchdog.adoption(slug),
-      watchdog.monitors({ project: slug, app_version: true, limit: SHOWN }),
+      watchdog.listVersionAdoption(slug),
+      watchdog.listMonitors({ project: slug, app_version: true, limit: MAX_SHOWN_MACHINES }),
     ]);
     return {
       heading: 'Machines',
@@ -144,7 +144,7 @@ export const projectPart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): Pr
         })),
       lines: page.items.map(({ source, name, app_version, last_heartbeat_at }) => ({
         title: name,
-        href: hrefOf(source),
+        href: getMachineUrl(source),
         detail: app_version,
         badge: null,
         at: last_heartbeat_at,

@@ -3,24 +3,24 @@ import joi from 'joi';
 import {
   created,
   invalid,
-  named,
+  withSchemaName,
   Reply,
-  stated,
+  withJsonSchema,
   whole,
   type HttpRequest,
   type RouteSpec,
 } from '../../kernel/contract.js';
-import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
-import type { ApplicationRequest, ApplicationTokens } from './application.js';
-import type { Catalog } from './catalog.js';
-import type { MachineRequest, Machines } from './machine.js';
-import { installerOf, type SetupLogin } from './session.js';
+import { MONITOR_SOURCE_PATTERN } from '../../ports/domain/watchdog.js';
+import type { ApplicationRequest, ApplicationTokenService } from './application.js';
+import type { SetupCatalog } from './catalog.js';
+import type { MachineRequest, SetupMachineService } from './machine.js';
+import { requireInstaller, type SetupLoginService } from './session.js';
 
-const BASE = '/api/setup/v1';
-const ACCESS = { scope: 'setup:install' } as const;
+const BASE_PATH = '/api/setup/v1';
+const INSTALL_ACCESS = { scope: 'setup:install' } as const;
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
 
-const line = (max: number) =>
+const singleLine = (max: number) =>
   joi
     .string()
     .trim()
@@ -31,14 +31,14 @@ const platform = joi.string().valid(...PLATFORMS);
 const slug = joi.string().max(64);
 const timestamp = joi.string().isoDate();
 
-const loginBody = named(
+const loginBody = withSchemaName(
   'SetupCredentials',
   joi
     .object({ username: joi.string().max(256).required(), password: joi.string().max(1024).required() })
     .example({ username: 'installer', password: 'violet-harbour-lantern' }),
 );
 
-const loginAnswer = named(
+const loginAnswer = withSchemaName(
   'SetupLogin',
   whole({
     token: joi.string().description('svc_setup_…; for the routes of the setup path alone'),
@@ -50,7 +50,7 @@ const loginAnswer = named(
   }),
 );
 
-const channelShape = named(
+const channelShape = withSchemaName(
   'CatalogChannel',
   whole({
     channel: joi.string(),
@@ -62,12 +62,12 @@ const channelShape = named(
   }),
 );
 
-const catalogAnswer = named(
+const catalogAnswer = withSchemaName(
   'Catalog',
   whole({
     platform,
     projects: joi.array().items(
-      named(
+      withSchemaName(
         'CatalogProject',
         whole({
           slug: joi.string(),
@@ -82,12 +82,12 @@ const catalogAnswer = named(
   }),
 );
 
-const tokenBody = named(
+const tokenBody = withSchemaName(
   'ApplicationTokenRequest',
   joi
     .object({
       project: slug.required(),
-      name: line(100).description('Default: the project, and the machine when it is named'),
+      name: singleLine(100).description('Default: the project, and the machine when it is named'),
       scopes: joi
         .array()
         .items(joi.string().max(100))
@@ -99,13 +99,13 @@ const tokenBody = named(
         .min(60)
         .max(10 * 366 * 86_400)
         .description('Absent: it does not end'),
-      machine_name: line(200),
+      machine_name: singleLine(200),
       replace: joi.boolean().default(false).description('Revoke earlier tokens of this name that a setup has issued'),
     })
     .example({ project: 'shop', machine_name: 'web-1' }),
 );
 
-const tokenAnswer = named(
+const tokenAnswer = withSchemaName(
   'ApplicationToken',
   whole({
     token: joi.string(),
@@ -118,30 +118,30 @@ const tokenAnswer = named(
 );
 
 const machineBody = joi.object({
-  name: line(200).required(),
-  hostname: line(253).required(),
+  name: singleLine(200).required(),
+  hostname: singleLine(253).required(),
   platform: platform.required(),
   interval_seconds: joi.number().integer().min(60).max(86_400).default(60),
-  parent_source: joi.string().pattern(MONITOR_SOURCE, 'the source of a monitor').allow(null),
+  parent_source: joi.string().pattern(MONITOR_SOURCE_PATTERN, 'the source of a monitor').allow(null),
   project: slug.allow(null),
   replace: joi.boolean().default(false),
 });
 
-const secretly = <T extends { header(name: string, value: string): T }>(answer: T): T =>
+const withoutCaching = <T extends { header(name: string, value: string): T }>(answer: T): T =>
   answer.header('cache-control', 'no-store');
 
 export interface SetupServices {
-  login: SetupLogin;
-  catalog: Catalog;
-  applications: ApplicationTokens;
-  machines: Machines;
+  login: SetupLoginService;
+  catalog: SetupCatalog;
+  applications: ApplicationTokenService;
+  machines: SetupMachineService;
 }
 
-export function routes({ login, catalog, applications, machines }: SetupServices): RouteSpec[] {
+export function buildSetupRoutes({ login, catalog, applications, machines }: SetupServices): RouteSpec[] {
   return [
     {
       method: 'POST',
-      path: `${BASE}/login`,
+      path: `${BASE_PATH}/login`,
       operationId: 'logInToSetup',
       summary: 'Log in with an installer’s or an administrator’s account',
       description: 'The token lives for 30 minutes and opens the routes of the setup path alone.',
@@ -156,55 +156,55 @@ export function routes({ login, catalog, applications, machines }: SetupServices
       output: loginAnswer,
       handle: async (request) => {
         const session = await login.login(request.body as { username: string; password: string }, request);
-        return secretly(new Reply(200, session));
+        return withoutCaching(new Reply(200, session));
       },
     },
     {
       method: 'GET',
-      path: `${BASE}/catalog`,
+      path: `${BASE_PATH}/catalog`,
       operationId: 'getCatalog',
       summary: 'What can be installed on this platform',
-      access: ACCESS,
+      access: INSTALL_ACCESS,
       input: {
         // Validated in the handler, because a bad platform is 422 on every route (contract 60).
         query: joi.object({
-          platform: stated({ enum: PLATFORMS }, joi.string().max(200).default('any')).description(
+          platform: withJsonSchema({ enum: PLATFORMS }, joi.string().max(200).default('any')).description(
             'Absent: packages for any platform',
           ),
         }),
       },
       output: catalogAnswer,
       handle: async ({ principal, query }: HttpRequest) => {
-        installerOf(principal);
+        requireInstaller(principal);
         const asked = query['platform'] as string;
         if (!PLATFORMS.includes(asked)) throw invalid({ platform: `must be one of ${PLATFORMS.join(', ')}` });
-        return { platform: asked, projects: await catalog.of(asked) };
+        return { platform: asked, projects: await catalog.listForPlatform(asked) };
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/token`,
+      path: `${BASE_PATH}/token`,
       operationId: 'issueApplicationToken',
       summary: 'The permanent token of an application',
-      access: ACCESS,
+      access: INSTALL_ACCESS,
       errors: ['unknown_project', 'conflict'],
       input: { body: tokenBody },
       status: 201,
       output: tokenAnswer,
       handle: async ({ principal, body }) =>
-        secretly(created(await applications.issue(principal, body as ApplicationRequest))),
+        withoutCaching(created(await applications.issue(principal, body as ApplicationRequest))),
     },
     {
       method: 'POST',
-      path: `${BASE}/agent`,
+      path: `${BASE_PATH}/agent`,
       hidden: true,
       summary: 'A monitor for this machine, with its token and the script that reports it',
-      access: ACCESS,
+      access: INSTALL_ACCESS,
       errors: ['unknown_project', 'conflict'],
       input: { body: machineBody },
       status: 201,
       handle: async ({ principal, body }) =>
-        secretly(created(await machines.create(principal, body as MachineRequest))),
+        withoutCaching(created(await machines.create(principal, body as MachineRequest))),
     },
   ];
 }

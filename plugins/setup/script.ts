@@ -3,9 +3,9 @@
  * uptime. The token is in `watchdog.token` next to it and never passed as a program argument.
  */
 import { hash } from 'node:crypto';
-import { fileNameOf } from './source.js';
+import { toScriptFileName } from './source.js';
 
-export interface Script {
+export interface ReportScript {
   filename: string;
   /** Octal file mode. */
   mode: string;
@@ -15,31 +15,31 @@ export interface Script {
   content: string;
 }
 
-export interface Reporting {
+export interface ReportTarget {
   url: string;
   source: string;
   interval_seconds: number;
 }
 
 /** Next to the script, mode 0600. */
-export const TOKEN_FILE = 'watchdog.token';
+export const TOKEN_FILE_NAME = 'watchdog.token';
 const MAX_JITTER_SECONDS = 20;
 
 /** @throws RangeError for a URL that cannot be quoted */
-export function scriptOf(platform: string, reporting: Reporting): Script {
+export function buildReportScript(platform: string, reporting: ReportTarget): ReportScript {
   // Both are validated earlier; a quote in either would end its string.
   if (/['"`$\\\s]/.test(reporting.url + reporting.source)) throw new RangeError('an address with quotes or blanks');
   const windows = platform.startsWith('win-');
-  const content = windows ? powershell(reporting).replaceAll('\n', '\r\n') : shell(reporting);
-  const filename = fileNameOf(reporting.source, windows ? '.ps1' : '.sh');
+  const content = windows ? renderPowerShellScript(reporting).replaceAll('\n', '\r\n') : renderShellScript(reporting);
+  const filename = toScriptFileName(reporting.source, windows ? '.ps1' : '.sh');
   return { filename, mode: '0700', eol: windows ? 'crlf' : 'lf', sha256: hash('sha256', content), content };
 }
 
-const jitterOf = (seconds: number): number => Math.min(MAX_JITTER_SECONDS, Math.floor(seconds / 3));
+const getJitterSeconds = (seconds: number): number => Math.min(MAX_JITTER_SECONDS, Math.floor(seconds / 3));
 
-function shell({ url, source, interval_seconds }: Reporting): string {
+function renderShellScript({ url, source, interval_seconds }: ReportTarget): string {
   return `#!/bin/sh
-# Reports this machine to the Application Operations Service. Needs curl, and ${TOKEN_FILE} beside it (0600).
+# Reports this machine to the Application Operations Service. Needs curl, and ${TOKEN_FILE_NAME} beside it (0600).
 # Numbers are written with a point, whatever the language of the machine.
 set -u
 LC_ALL=C
@@ -57,11 +57,11 @@ command -v curl >/dev/null 2>&1 || {
   echo "heartbeat: curl is not installed" >&2
   exit 1
 }
-token=$(cat "$here/${TOKEN_FILE}") || exit 1
+token=$(cat "$here/${TOKEN_FILE_NAME}") || exit 1
 
 # Not all machines at once: started by a schedule, it waits a moment that differs each time.
 if [ "\${1:-}" = "--jitter" ]; then
-  sleep "$(awk -v most=${jitterOf(interval_seconds)} -v seed="$$" 'BEGIN { srand(); srand(srand() + seed); print int(rand() * (most + 1)) }')"
+  sleep "$(awk -v most=${getJitterSeconds(interval_seconds)} -v seed="$$" 'BEGIN { srand(); srand(srand() + seed); print int(rand() * (most + 1)) }')"
 fi
 
 metrics=
@@ -89,17 +89,17 @@ printf 'header = "Authorization: Bearer %s"\\n' "$token" |
 `;
 }
 
-function powershell({ url, source, interval_seconds }: Reporting): string {
-  return `# Reports this machine to the Application Operations Service. Needs ${TOKEN_FILE} beside it, readable by its user alone.
+function renderPowerShellScript({ url, source, interval_seconds }: ReportTarget): string {
+  return `# Reports this machine to the Application Operations Service. Needs ${TOKEN_FILE_NAME} beside it, readable by its user alone.
 # Numbers are written with a point, whatever the language of the machine.
 param([switch]$Jitter)
 $ErrorActionPreference = 'Stop'
 [System.Threading.Thread]::CurrentThread.CurrentCulture = [System.Globalization.CultureInfo]::InvariantCulture
 [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
-$token = (Get-Content -Raw -LiteralPath (Join-Path $PSScriptRoot '${TOKEN_FILE}')).Trim()
+$token = (Get-Content -Raw -LiteralPath (Join-Path $PSScriptRoot '${TOKEN_FILE_NAME}')).Trim()
 # Not all machines at once: started by a schedule, it waits a moment that differs each time.
-if ($Jitter) { Start-Sleep -Seconds (Get-Random -Minimum 0 -Maximum ${jitterOf(interval_seconds) + 1}) }
+if ($Jitter) { Start-Sleep -Seconds (Get-Random -Minimum 0 -Maximum ${getJitterSeconds(interval_seconds) + 1}) }
 
 $metrics = @{}
 # What this machine does not tell is left out.

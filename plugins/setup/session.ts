@@ -3,13 +3,13 @@ import { PORT, collection, inject, injectable, type Clock, type Collection } fro
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
-import { SPOKEN, type SetupMark } from './issued.js';
+import { FIRST_LOGIN_MARK_ID, type SetupMark } from './issued.js';
 import type { HttpRequest, Principal, Role } from '../../ports/http.js';
 
-export const LIFE_SECONDS = 1_800;
+export const SETUP_SESSION_SECONDS = 1_800;
 export const SETUP_SCOPES = ['setup:install'];
 
-export interface OpenedSession {
+export interface SetupSessionToken {
   token: string;
   token_type: 'Bearer';
   expires_at: string;
@@ -24,7 +24,7 @@ export interface Installer {
 }
 
 /** @throws ServiceError insufficient_scope for every other credential */
-export function installerOf(principal: Principal): Installer {
+export function requireInstaller(principal: Principal): Installer {
   if (principal.kind !== 'token' || principal.token_kind !== 'setup' || principal.account === undefined) {
     throw denied('This takes only the token of a setup login (POST /api/setup/v1/login).');
   }
@@ -32,7 +32,7 @@ export function installerOf(principal: Principal): Installer {
 }
 
 @injectable()
-export class SetupLogin {
+export class SetupLoginService {
   #marked = false;
 
   constructor(
@@ -48,15 +48,15 @@ export class SetupLogin {
   async login(
     given: { username: string; password: string },
     { address, id: request_id }: Pick<HttpRequest, 'address' | 'id'>,
-  ): Promise<OpenedSession> {
+  ): Promise<SetupSessionToken> {
     const account = await this.credentials.check({ ...given, address, request_id, place: 'setup' });
-    await this.#spoken();
+    await this.#markFirstLogin();
     const { id, epoch, username, role } = account;
     const made = await this.tokens.issue({
       kind: 'setup',
       name: `setup login of ${username}`,
       scopes: SETUP_SCOPES,
-      expires_in_seconds: LIFE_SECONDS,
+      expires_in_seconds: SETUP_SESSION_SECONDS,
       created_by: username,
       account: { id, epoch },
     });
@@ -72,9 +72,9 @@ export class SetupLogin {
   }
 
   /** Records the first login permanently, because its token expires in half an hour. */
-  async #spoken(): Promise<void> {
+  async #markFirstLogin(): Promise<void> {
     if (this.#marked) return;
-    await this.marks.change({ id: SPOKEN }, { setOnInsert: { at: this.clock.iso() } }, { upsert: true });
+    await this.marks.change({ id: FIRST_LOGIN_MARK_ID }, { setOnInsert: { at: this.clock.iso() } }, { upsert: true });
     this.#marked = true;
   }
 }

@@ -1,11 +1,11 @@
 /** Script addresses as bundles name them: `~` stands for scheme and host. */
 
-const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]{0,300}/i;
-const ORIGIN = 'http://host';
+const SCHEME_PATTERN = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]{0,300}/i;
+const PLACEHOLDER_ORIGIN = 'http://host';
 
-export function namesOf(file: string): string[] {
+export function listScriptNames(file: string): string[] {
   const own = file.split(/[?#]/, 1)[0] ?? '';
-  const host = SCHEME.exec(own)?.[0];
+  const host = SCHEME_PATTERN.exec(own)?.[0];
   if (host === undefined) return own === '' ? [] : own.startsWith('/') ? [`~${own}`, own] : [`~/${own}`, own];
   const path = own.slice(host.length);
   return path === '' ? [own] : [`~${path}`, own];
@@ -16,14 +16,14 @@ export function namesOf(file: string): string[] {
  * @param script `~/assets/index.js`
  * @param map as the script states it; null: next to the script
  */
-export function mapNameOf(script: string, map: string | null): string | null {
+export function resolveMapName(script: string, map: string | null): string | null {
   if (map === null) return `${script}.map`;
-  const host = script.startsWith('~/') ? '' : (SCHEME.exec(script)?.[0] ?? null);
+  const host = script.startsWith('~/') ? '' : (SCHEME_PATTERN.exec(script)?.[0] ?? null);
   if (host === null) return null;
   const path = script.slice(host === '' ? 1 : host.length);
   try {
-    const url = new URL(map, ORIGIN + path);
-    if (url.origin !== ORIGIN) return url.href;
+    const url = new URL(map, PLACEHOLDER_ORIGIN + path);
+    if (url.origin !== PLACEHOLDER_ORIGIN) return url.href;
     return `${host === '' ? '~' : host}${decodeURI(url.pathname)}`;
   } catch {
     return null;

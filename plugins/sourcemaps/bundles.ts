@@ -7,22 +7,22 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
-import { AHEAD_MS } from '../../lib/clock-skew.js';
-import { each } from '../../lib/paging.js';
-import { isoOf } from '../../lib/time.js';
+import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
+import { iterateItems } from '../../lib/paging.js';
+import { toIsoString } from '../../lib/time.js';
 import { StoreConflict } from '../../ports/store.js';
 import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
-import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from './model.js';
+import { toArtifactKey, CHUNK_BYTES, type Artifact, type Bundle, type BundleChunk } from './model.js';
 
-const PIECES_AT_ONCE = 8;
-const ARTIFACTS_AT_ONCE = 200;
+const CHUNK_BATCH_SIZE = 8;
+const ARTIFACT_BATCH_SIZE = 200;
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 /** A chunk is stored deflated when it shrinks below this ratio. */
-const WORTH_PACKING = 0.9;
-const MOST_LISTED = 2_000;
+const MAX_PACKED_RATIO = 0.9;
+const MAX_LISTED_FILES = 2_000;
 /** Assembling takes seconds; an older one was interrupted. */
-const CUT_OFF_MS = 3_600_000;
+const STALE_ASSEMBLY_MS = 3_600_000;
 
 export interface BundlePlan {
   project: string;
@@ -30,8 +30,8 @@ export interface BundlePlan {
   release: string | null;
   dist: string | null;
   size: number;
-  piece(number: number): Promise<Uint8Array>;
-  files(bytes: UploadedBytes): Promise<BundledFile[]>;
+  readChunk(number: number): Promise<Uint8Array>;
+  listFiles(bytes: UploadedBytes): Promise<BundledFile[]>;
   by: string;
   /**
    * Verifies the uploader's credential again.
@@ -41,16 +41,16 @@ export interface BundlePlan {
 }
 
 @injectable()
-export class Bundles {
+export class BundleService {
   constructor(
     @inject(collection<Bundle>('bundles')) private readonly bundles: Collection<Bundle>,
-    @inject(collection<BundlePiece>('pieces')) private readonly pieces: Collection<BundlePiece>,
+    @inject(collection<BundleChunk>('pieces')) private readonly pieces: Collection<BundleChunk>,
     @inject(collection<Artifact>('artifacts')) private readonly artifacts: Collection<Artifact>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.sourceMaps) readonly maps: SourceMaps,
   ) {}
 
-  static idOf({ project, checksum, release, dist }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
+  static toBundleId({ project, checksum, release, dist }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
     const told = createHash('sha256')
       .update(JSON.stringify([checksum, release, dist]))
       .digest('hex');
@@ -58,7 +58,7 @@ export class Bundles {
   }
 
   /** Returns null when it does not exist or is being deleted. */
-  async known(id: string): Promise<Bundle | null> {
+  async find(id: string): Promise<Bundle | null> {
     const found = await this.bundles.get(id);
     return found === null || found.state === 'leaving' ? null : found;
   }
@@ -68,8 +68,8 @@ export class Bundles {
    * it.
    * @throws MapRefused, after deleting all parts
    */
-  async make(plan: BundlePlan): Promise<boolean> {
-    const id = Bundles.idOf(plan);
+  async assemble(plan: BundlePlan): Promise<boolean> {
+    const id = BundleService.toBundleId(plan);
     const { project, checksum, release, dist, size, by } = plan;
     const at = this.clock.iso();
     const about = { id, project, checksum, release, dist, size, files: 0, created_by: by, created_at: at, used_at: at };
@@ -80,9 +80,9 @@ export class Bundles {
       throw error;
     }
     try {
-      await this.#fill(id, plan);
-      const files = await plan.files(this.bytesOf({ id, size }));
-      await this.#list(about, files);
+      await this.#storeParts(id, plan);
+      const files = await plan.listFiles(this.readUpload({ id, size }));
+      await this.#storeArtifacts(about, files);
       await plan.reauthorize();
       await this.bundles.change({ id, state: 'assembling' }, { set: { state: 'ready', files: files.length } });
       return true;
@@ -92,25 +92,25 @@ export class Bundles {
     }
   }
 
-  async #fill(id: string, plan: BundlePlan): Promise<void> {
-    const count = Math.ceil(plan.size / PIECE_BYTES);
-    for (let from = 0; from < count; from += PIECES_AT_ONCE) {
-      const numbers = Array.from({ length: Math.min(PIECES_AT_ONCE, count - from) }, (_, i) => from + i);
-      const docs = await Promise.all(numbers.map(async (n) => toPiece(`${id}:${n}`, await plan.piece(n))));
+  async #storeParts(id: string, plan: BundlePlan): Promise<void> {
+    const count = Math.ceil(plan.size / CHUNK_BYTES);
+    for (let from = 0; from < count; from += CHUNK_BATCH_SIZE) {
+      const numbers = Array.from({ length: Math.min(CHUNK_BATCH_SIZE, count - from) }, (_, i) => from + i);
+      const docs = await Promise.all(numbers.map(async (n) => packPiece(`${id}:${n}`, await plan.readChunk(n))));
       await this.pieces.bulk(docs.map((put) => ({ put })));
     }
   }
 
-  async #list(
+  async #storeArtifacts(
     { id, project, release, dist, created_at }: Omit<Bundle, 'state'>,
     files: readonly BundledFile[],
   ): Promise<void> {
-    for (let from = 0; from < files.length; from += ARTIFACTS_AT_ONCE) {
-      const docs = files.slice(from, from + ARTIFACTS_AT_ONCE).map((file, i) => ({
+    for (let from = 0; from < files.length; from += ARTIFACT_BATCH_SIZE) {
+      const docs = files.slice(from, from + ARTIFACT_BATCH_SIZE).map((file, i) => ({
         id: `${id}:${from + i}`,
         bundle: id,
         project,
-        key: release === null ? null : keyOf(release, dist, file.url),
+        key: release === null ? null : toArtifactKey(release, dist, file.url),
         debug_id: file.debugId,
         file,
         at: created_at,
@@ -120,41 +120,41 @@ export class Bundles {
     }
   }
 
-  async filesOf(
+  async listFiles(
     project: string,
     release: string,
   ): Promise<{ sha1: string; name: string; dist: string | null; size: number }[]> {
     const files: { sha1: string; name: string; dist: string | null; size: number }[] = [];
-    for await (const { id, checksum, dist } of each(this.bundles, {
+    for await (const { id, checksum, dist } of iterateItems(this.bundles, {
       filter: { project, release, state: 'ready' },
       limit: 100,
     })) {
-      for await (const { file } of each(this.artifacts, {
+      for await (const { file } of iterateItems(this.artifacts, {
         filter: { id: { prefix: `${id}:` } },
-        limit: ARTIFACTS_AT_ONCE,
+        limit: ARTIFACT_BATCH_SIZE,
       }))
         files.push({ sha1: checksum, name: file.url, dist, size: file.size });
-      if (files.length >= MOST_LISTED) return files;
+      if (files.length >= MAX_LISTED_FILES) return files;
     }
     return files;
   }
 
-  async retry(id: string): Promise<void> {
+  async retryFaulty(id: string): Promise<void> {
     const filter = { id: { prefix: `${id}:` }, fault: { ne: null } };
     while (
-      (await this.artifacts.changeMany(filter, { set: { fault: null } }, ARTIFACTS_AT_ONCE)) === ARTIFACTS_AT_ONCE
+      (await this.artifacts.changeMany(filter, { set: { fault: null } }, ARTIFACT_BATCH_SIZE)) === ARTIFACT_BATCH_SIZE
     );
   }
 
-  bytesOf({ id, size }: Pick<Bundle, 'id' | 'size'>): UploadedBytes {
+  readUpload({ id, size }: Pick<Bundle, 'id' | 'size'>): UploadedBytes {
     return {
       size,
       read: async (start, end) => {
         const last = Math.min(end, size);
         const bytes = Buffer.alloc(Math.max(0, last - start));
-        for (let n = Math.floor(start / PIECE_BYTES); n * PIECE_BYTES < last; n++) {
-          const from = n * PIECE_BYTES;
-          const piece = await bytesFrom(await this.pieces.get(`${id}:${n}`));
+        for (let n = Math.floor(start / CHUNK_BYTES); n * CHUNK_BYTES < last; n++) {
+          const from = n * CHUNK_BYTES;
+          const piece = await unpackPiece(await this.pieces.get(`${id}:${n}`));
           bytes.set(piece.subarray(Math.max(0, start - from), last - from), Math.max(0, from - start));
         }
         return bytes;
@@ -166,18 +166,18 @@ export class Bundles {
   async remove(id: string): Promise<void> {
     const found = await this.bundles.change({ id }, { set: { state: 'leaving' } });
     if (found === null) return;
-    while ((await this.artifacts.remove({ id: { prefix: `${id}:` } }, ARTIFACTS_AT_ONCE)) === ARTIFACTS_AT_ONCE);
-    while ((await this.pieces.remove({ id: { prefix: `${id}:` } }, PIECES_AT_ONCE)) === PIECES_AT_ONCE);
+    while ((await this.artifacts.remove({ id: { prefix: `${id}:` } }, ARTIFACT_BATCH_SIZE)) === ARTIFACT_BATCH_SIZE);
+    while ((await this.pieces.remove({ id: { prefix: `${id}:` } }, CHUNK_BATCH_SIZE)) === CHUNK_BATCH_SIZE);
     await this.bundles.remove({ id });
   }
 
-  async finish(signal: AbortSignal): Promise<void> {
-    const before = new Date(this.clock.now() - CUT_OFF_MS).toISOString();
+  async deleteIncomplete(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.clock.now() - STALE_ASSEMBLY_MS).toISOString();
     await this.#removeAll({ state: 'leaving' }, signal);
     await this.#removeAll({ state: 'assembling', created_at: { lt: before } }, signal);
   }
 
-  async expire(before: string, signal: AbortSignal): Promise<void> {
+  async deleteUnused(before: string, signal: AbortSignal): Promise<void> {
     await this.#removeAll({ state: 'ready', used_at: { lt: before } }, signal);
   }
 
@@ -193,7 +193,7 @@ export class Bundles {
   }
 
   /** Deletes the oldest bundles of a project until the others have at most `most` bytes. */
-  async fit(project: string, most: number): Promise<void> {
+  async enforceLimit(project: string, most: number): Promise<void> {
     let after: string | null = null;
     let sum = 0;
     const tooMuch: string[] = [];
@@ -213,11 +213,11 @@ export class Bundles {
     for (const id of tooMuch) await this.remove(id);
   }
 
-  async forget(project: string): Promise<void> {
+  async deleteProject(project: string): Promise<void> {
     await this.#removeAll({ project });
   }
 
-  async some(project: string): Promise<boolean> {
+  async hasBundles(project: string): Promise<boolean> {
     return (await this.bundles.find({ filter: { project, state: 'ready' }, limit: 1 })).items.length > 0;
   }
 
@@ -225,8 +225,8 @@ export class Bundles {
    * Records the use. A later time stays, unless it is in the future because a clock moved
    * backwards.
    */
-  async used(id: string, at: string): Promise<void> {
-    const ahead = isoOf(this.clock.now() + AHEAD_MS);
+  async recordUse(id: string, at: string): Promise<void> {
+    const ahead = toIsoString(this.clock.now() + MAX_AHEAD_MS);
     await this.bundles.change(
       { id, or: [{ used_at: { lt: at } }, { used_at: { gt: ahead } }] },
       { set: { used_at: at } },
@@ -235,12 +235,12 @@ export class Bundles {
 }
 
 /** Most bundles are already compressed; a single file is not. */
-async function toPiece(id: string, data: Uint8Array): Promise<BundlePiece> {
+async function packPiece(id: string, data: Uint8Array): Promise<BundleChunk> {
   const packed = await deflate(data, { level: 1 });
-  return packed.length < data.length * WORTH_PACKING ? { id, data: packed, packed: true } : { id, data };
+  return packed.length < data.length * MAX_PACKED_RATIO ? { id, data: packed, packed: true } : { id, data };
 }
 
-async function bytesFrom(piece: BundlePiece | null): Promise<Uint8Array> {
+async function unpackPiece(piece: BundleChunk | null): Promise<Uint8Array> {
   if (piece?.packed !== true) return piece?.data ?? new Uint8Array();
-  return inflate(piece.data, { maxOutputLength: PIECE_BYTES });
+  return inflate(piece.data, { maxOutputLength: CHUNK_BYTES });
 }

@@ -6,7 +6,7 @@ export interface SourceMapConfig {
   sourcemap_bytes: number;
 }
 
-export const sourceMapConfig = joi.object<SourceMapConfig>({
+export const sourceMapConfigSchema = joi.object<SourceMapConfig>({
   sourcemap_days: joi
     .number()
     .integer()

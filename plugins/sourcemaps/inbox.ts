@@ -5,30 +5,30 @@
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { invalid, ServiceError } from '../../kernel/errors.js';
-import { MOST_PIECES, PIECE_BYTES, type Chunk } from './model.js';
+import { MAX_CHUNKS_PER_UPLOAD, CHUNK_BYTES, type Chunk } from './model.js';
 
 /** Allows two pending bundles of maximum size per project. */
-const MOST_CHUNKS = 2 * MOST_PIECES;
+const MAX_CHUNKS = 2 * MAX_CHUNKS_PER_UPLOAD;
 const DAY_MS = 86_400_000;
-const STEP = 20;
+const DELETE_BATCH_SIZE = 20;
 
 /** Separates uploads of different projects. */
-export const spaceOf = (project: string | null): string => project ?? '*';
+export const toSpace = (project: string | null): string => project ?? '*';
 
-export interface SentPiece {
+export interface UploadedChunk {
   name: string;
   bytes: Uint8Array;
 }
 
-function checkPiece({ name, bytes }: SentPiece): string {
-  if (bytes.length === 0 || bytes.length > PIECE_BYTES) throw invalid({ file: `must have 1 to ${PIECE_BYTES} bytes` });
+function hashChunk({ name, bytes }: UploadedChunk): string {
+  if (bytes.length === 0 || bytes.length > CHUNK_BYTES) throw invalid({ file: `must have 1 to ${CHUNK_BYTES} bytes` });
   const sha1 = createHash('sha1').update(bytes).digest('hex');
   if (sha1 !== name.toLowerCase()) throw invalid({ file: 'is not the content of the SHA-1 that names it' });
   return sha1;
 }
 
 @injectable()
-export class Inbox {
+export class ChunkInbox {
   constructor(
     @inject(collection<Chunk>('chunks')) private readonly chunks: Collection<Chunk>,
     @inject(PORT.clock) private readonly clock: Clock,
@@ -39,10 +39,10 @@ export class Inbox {
    * @throws ServiceError validation_failed (size or content), insufficient_storage (too many
    *   pending chunks)
    */
-  async put(space: string, pieces: readonly SentPiece[]): Promise<void> {
+  async put(space: string, pieces: readonly UploadedChunk[]): Promise<void> {
     const at = this.clock.iso();
-    const chunks = pieces.map((piece) => ({ id: `${space}:${checkPiece(piece)}`, space, at, data: piece.bytes }));
-    if ((await this.chunks.count({ space })) >= MOST_CHUNKS) {
+    const chunks = pieces.map((piece) => ({ id: `${space}:${hashChunk(piece)}`, space, at, data: piece.bytes }));
+    if ((await this.chunks.count({ space })) >= MAX_CHUNKS) {
       throw new ServiceError(
         'insufficient_storage',
         'Too many pieces wait for their bundles; they leave within a day.',
@@ -51,7 +51,7 @@ export class Inbox {
     await this.chunks.bulk(chunks.map((put) => ({ put })));
   }
 
-  async missing(space: string, names: readonly string[]): Promise<string[]> {
+  async listMissing(space: string, names: readonly string[]): Promise<string[]> {
     const known = new Set<string>();
     const at = this.clock.iso();
     const distinct = [...new Set(names)];
@@ -64,23 +64,23 @@ export class Inbox {
     return distinct.filter((name) => !known.has(name));
   }
 
-  async data(space: string, name: string): Promise<Uint8Array | null> {
+  async getData(space: string, name: string): Promise<Uint8Array | null> {
     return (await this.chunks.get(`${space}:${name}`))?.data ?? null;
   }
 
-  async forget(space: string, names: readonly string[]): Promise<void> {
-    for (let at = 0; at < names.length; at += STEP) {
-      await this.chunks.remove({ id: { in: names.slice(at, at + STEP).map((name) => `${space}:${name}`) } });
+  async delete(space: string, names: readonly string[]): Promise<void> {
+    for (let at = 0; at < names.length; at += DELETE_BATCH_SIZE) {
+      await this.chunks.remove({ id: { in: names.slice(at, at + DELETE_BATCH_SIZE).map((name) => `${space}:${name}`) } });
     }
   }
 
-  async clear(space: string): Promise<void> {
-    while ((await this.chunks.remove({ space }, STEP)) === STEP);
+  async deleteAll(space: string): Promise<void> {
+    while ((await this.chunks.remove({ space }, DELETE_BATCH_SIZE)) === DELETE_BATCH_SIZE);
   }
 
   /** Deletes chunks that were sent a day ago and not sent again. */
-  async clean(signal: AbortSignal): Promise<void> {
+  async deleteExpired(signal: AbortSignal): Promise<void> {
     const before = new Date(this.clock.now() - DAY_MS).toISOString();
-    while (!signal.aborted && (await this.chunks.remove({ at: { lt: before } }, STEP)) === STEP);
+    while (!signal.aborted && (await this.chunks.remove({ at: { lt: before } }, DELETE_BATCH_SIZE)) === DELETE_BATCH_SIZE);
   }
 }

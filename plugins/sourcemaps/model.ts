@@ -4,8 +4,8 @@ import type { BundledFile } from '../../ports/source-maps/reader.js';
 /**
  * Size of all chunks of an upload but the last; tools must use it, because offsets derive from it.
  */
-export const PIECE_BYTES = 262_144;
-export const MOST_PIECES = 1_024;
+export const CHUNK_BYTES = 262_144;
+export const MAX_CHUNKS_PER_UPLOAD = 1_024;
 
 export interface Chunk {
   id: string;
@@ -15,7 +15,7 @@ export interface Chunk {
   at: string;
 }
 
-export interface BundlePiece {
+export interface BundleChunk {
   /** `<bundle>:<number from 0>` */
   id: string;
   data: Uint8Array;
@@ -67,5 +67,5 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
 ];
 
 /** Key fields are separated by U+001F, which no address contains. */
-export const keyOf = (release: string, dist: string | null, url: string): string =>
+export const toArtifactKey = (release: string, dist: string | null, url: string): string =>
   [release, dist ?? '', url].join('\u001F');

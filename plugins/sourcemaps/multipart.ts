@@ -4,22 +4,22 @@
  */
 import { ServiceError } from '../../kernel/errors.js';
 
-const MOST_PARTS = 80;
-const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
+const MAX_PARTS = 80;
+const BOUNDARY_PATTERN = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
 
-const malformed = (): ServiceError => new ServiceError('invalid_request', 'The body is no multipart form.');
+const toFormError = (): ServiceError => new ServiceError('invalid_request', 'The body is no multipart form.');
 
-export async function formOf(body: Buffer, contentType: string | undefined): Promise<FormData> {
-  const [, quoted, plain] = BOUNDARY.exec(contentType ?? '') ?? [];
+export async function parseForm(body: Buffer, contentType: string | undefined): Promise<FormData> {
+  const [, quoted, plain] = BOUNDARY_PATTERN.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined || !/^multipart\/form-data\b/i.test(contentType ?? '')) throw malformed();
+  if (boundary === undefined || !/^multipart\/form-data\b/i.test(contentType ?? '')) throw toFormError();
   let parts = 0;
   for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1)) {
-    if (++parts > MOST_PARTS) throw new ServiceError('invalid_request', `The form has more than ${MOST_PARTS} parts.`);
+    if (++parts > MAX_PARTS) throw new ServiceError('invalid_request', `The form has more than ${MAX_PARTS} parts.`);
   }
   try {
     return await new Response(body, { headers: { 'content-type': contentType ?? '' } }).formData();
   } catch {
-    throw malformed();
+    throw toFormError();
   }
 }

@@ -4,29 +4,29 @@
  * unchanged.
  */
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
-import { each } from '../../lib/paging.js';
+import { iterateItems } from '../../lib/paging.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
-import { Bundles } from './bundles.js';
-import { sourceMapConfig, type SourceMapConfig } from './config.js';
-import { Frames } from './frames.js';
-import { COLLECTIONS, type Artifact, type BundlePiece, type Chunk } from './model.js';
-import { Retention } from './retention.js';
-import { routes } from './routes.js';
-import { CONFIG, MapUploads } from './uploads.js';
+import { BundleService } from './bundles.js';
+import { sourceMapConfigSchema, type SourceMapConfig } from './config.js';
+import { SourceMapFrameRewriter } from './frames.js';
+import { COLLECTIONS, type Artifact, type BundleChunk, type Chunk } from './model.js';
+import { MapRetentionJob } from './retention.js';
+import { buildSourceMapRoutes } from './routes.js';
+import { SOURCE_MAP_CONFIG, MapUploadService } from './uploads.js';
 
-const CLEAN_MS = 3_600_000;
-const AT_ONCE = 500;
-const PIECES_AT_ONCE = 20;
+const CLEANUP_INTERVAL_MS = 3_600_000;
+const ARTIFACT_BATCH_SIZE = 500;
+const CHUNK_BATCH_SIZE = 20;
 
-async function tryAgain(artifacts: Collection<Artifact>): Promise<void> {
-  while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, AT_ONCE)) === AT_ONCE);
+async function retryArtifacts(artifacts: Collection<Artifact>): Promise<void> {
+  while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, ARTIFACT_BATCH_SIZE)) === ARTIFACT_BATCH_SIZE);
 }
 
 /** Rows of earlier versions hold base64 in the document. */
-async function storeAsBytes(pieces: Collection<Chunk | BundlePiece>): Promise<void> {
-  for await (const piece of each(pieces, { limit: PIECES_AT_ONCE })) {
+async function convertToBytes(pieces: Collection<Chunk | BundleChunk>): Promise<void> {
+  for await (const piece of iterateItems(pieces, { limit: CHUNK_BATCH_SIZE })) {
     const data: unknown = piece.data;
     if (typeof data === 'string') await pieces.bulk([{ put: { ...piece, data: Buffer.from(data, 'base64') } }]);
   }
@@ -42,43 +42,43 @@ export default definePlugin<SourceMapConfig>({
   needs: [PROJECTS.name],
   uses: [BUILD_HISTORY.name, PUBLISHED_VERSIONS.name],
   provides: [FRAME_REWRITER.name],
-  extends: [PROJECT_BELONGINGS.point],
+  extends: [PROJECT_CLEANUPS.point],
   tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
-  config: sourceMapConfig,
+  config: sourceMapConfigSchema,
   migrations: [
     // Earlier rejections may have been caused by a busy machine.
-    { number: 1, name: 'try-maps-again', run: (ctx) => tryAgain(ctx.collection('artifacts')) },
+    { number: 1, name: 'try-maps-again', run: (ctx) => retryArtifacts(ctx.collection('artifacts')) },
     {
       number: 2,
       name: 'store-maps-as-bytes',
       run: async (ctx) => {
-        for (const name of ['chunks', 'pieces']) await storeAsBytes(ctx.collection(name));
+        for (const name of ['chunks', 'pieces']) await convertToBytes(ctx.collection(name));
       },
     },
   ],
   collections: COLLECTIONS,
   setup(ctx) {
-    ctx.bind(CONFIG, ctx.config);
+    ctx.bind(SOURCE_MAP_CONFIG, ctx.config);
     const { uploads, frames, retention } = ctx.services({
-      uploads: MapUploads,
-      frames: Frames,
-      bundles: Bundles,
-      retention: Retention,
+      uploads: MapUploadService,
+      frames: SourceMapFrameRewriter,
+      bundles: BundleService,
+      retention: MapRetentionJob,
     });
     return {
-      routes: routes(uploads, {
+      routes: buildSourceMapRoutes(uploads, {
         url: () => ctx.app.base_url,
-        now: () => ctx.clock.iso(),
-        history: () => ctx.find(BUILD_HISTORY),
-        published: () => ctx.find(PUBLISHED_VERSIONS),
+        getNow: () => ctx.clock.iso(),
+        getHistory: () => ctx.find(BUILD_HISTORY),
+        getPublishedVersions: () => ctx.find(PUBLISHED_VERSIONS),
       }),
       services: { [FRAME_REWRITER.name]: frames },
-      extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => uploads.forget(slug) })],
+      extensions: [extend(PROJECT_CLEANUPS, { clear: (slug) => uploads.deleteProject(slug) })],
       jobs: [
         {
           name: 'clean',
-          everyMs: CLEAN_MS,
-          timeoutMs: CLEAN_MS,
+          everyMs: CLEANUP_INTERVAL_MS,
+          timeoutMs: CLEANUP_INTERVAL_MS,
           removesByAge: true,
           run: ({ signal }) => retention.run(signal),
         },

@@ -3,25 +3,25 @@
  * are, as suspects for new errors. Unsupported calls return one sentence, which the tools display.
  */
 import joi from 'joi';
-import { named as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
 import { normalizeTime } from '../../lib/time.js';
-import { versionName } from '../../lib/versions.js';
-import { at, callerOf, getProjectHints, organization, shared, slug, version } from './tool-paths.js';
-import type { MapUploads } from './uploads.js';
+import { getVersionName } from '../../lib/versions.js';
+import { withTrailingSlash, toMapUploader, getProjectHints, organizationSchema, sharedRouteOptions, slugSchema, versionSchema } from './tool-paths.js';
+import type { MapUploadService } from './uploads.js';
 
-export interface ToolReleaseParts {
-  uploads: Pick<MapUploads, 'projectsOf' | 'findProject'>;
-  history(): BuildHistory | undefined;
-  published(): PublishedVersions | undefined;
-  now(): string;
+export interface ToolReleaseDeps {
+  uploads: Pick<MapUploadService, 'resolveProjects' | 'findProject'>;
+  getHistory(): BuildHistory | undefined;
+  getPublishedVersions(): PublishedVersions | undefined;
+  getNow(): string;
 }
 
-const MOST_COMMITS = 1_000;
-const ID = /^[0-9a-f]{7,64}$/i;
+const MAX_COMMITS = 1_000;
+const COMMIT_ID_PATTERN = /^[0-9a-f]{7,64}$/i;
 
-const releaseAnswer = shape(
+const releaseResponseSchema = shape(
   'ToolRelease',
   whole({
     version: joi.string(),
@@ -31,15 +31,15 @@ const releaseAnswer = shape(
     projects: joi.array().items(joi.object()),
   }),
 );
-const releaseBody = joi.object({ version: joi.string().max(200) }).unknown(true);
-const commitsBody = joi
+const releaseBodySchema = joi.object({ version: joi.string().max(200) }).unknown(true);
+const commitsBodySchema = joi
   .object({
     version: joi.string().max(200),
     projects: joi.array().items(joi.string().max(200)).max(20),
     commits: joi
       .array()
       .items(joi.object().unknown(true))
-      .max(MOST_COMMITS)
+      .max(MAX_COMMITS)
       .description('Of the version, newest first: `id`, `author_name`, `timestamp`, `message`, `patch_set`'),
     refs: joi.array().items(joi.object().unknown(true)).description('Repositories, which this service does not read'),
   })
@@ -53,27 +53,27 @@ interface ToolCommit {
   patch_set?: unknown;
 }
 
-interface Announced {
+interface AnnouncedRelease {
   version?: string;
   projects?: string[];
   commits?: ToolCommit[];
   refs?: unknown[];
 }
 
-const sentence = (status: number, code: string, detail: string): Reply =>
+const buildErrorReply = (status: number, code: string, detail: string): Reply =>
   new Reply(status, { detail, error: { code, message: detail } });
 
-export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
+export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
   const projects = (request: HttpRequest, given: readonly string[]): Promise<string[]> =>
-    parts.uploads.projectsOf(callerOf(request), given, getProjectHints(request));
+    parts.uploads.resolveProjects(toMapUploader(request), given, getProjectHints(request));
   const projectsIfAny = async (request: HttpRequest, given: readonly string[]): Promise<string[]> => {
-    if (given.length > 0 || callerOf(request).principal.project !== null) return projects(request, given);
+    if (given.length > 0 || toMapUploader(request).principal.project !== null) return projects(request, given);
     const found = await parts.uploads.findProject(getProjectHints(request));
     return found === null ? [] : [found];
   };
   const view = (name: string, released: string | null, slugs: readonly string[]): object => ({
     version: name,
-    dateCreated: released ?? parts.now(),
+    dateCreated: released ?? parts.getNow(),
     dateReleased: released,
     newGroups: 0,
     projects: slugs.map((one) => ({ slug: one, name: one })),
@@ -81,14 +81,14 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   const pathProject = ({ params: { project } }: HttpRequest): string[] => (project === undefined ? [] : [project]);
 
   const announce = async (request: HttpRequest): Promise<Reply> => {
-    const { version: name = '', projects: given = [] } = request.body as Announced;
+    const { version: name = '', projects: given = [] } = request.body as AnnouncedRelease;
     return new Reply(201, view(name, null, await projectsIfAny(request, [...pathProject(request), ...given])));
   };
 
   const list = async (request: HttpRequest): Promise<object[]> => {
     const [project] = await projectsIfAny(request, pathProject(request));
     if (project === undefined) return [];
-    const publishes = (await parts.published()?.publishes(project)) ?? [];
+    const publishes = (await parts.getPublishedVersions()?.listPublishes(project)) ?? [];
     return publishes.map(({ version: name, published_at }) => view(name, published_at, [project]));
   };
 
@@ -96,24 +96,24 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     const { version: name = '' } = request.params;
     const slugs = await projectsIfAny(request, pathProject(request));
     const [project] = slugs;
-    const publishes = project === undefined ? [] : await parts.published()?.publishes(project, versionName(name));
+    const publishes = project === undefined ? [] : await parts.getPublishedVersions()?.listPublishes(project, getVersionName(name));
     return view(name, publishes?.[0]?.published_at ?? null, slugs);
   };
 
   /** Stores the commits that a tool lists; a mere repository reference contains none. */
   const finalize = async (request: HttpRequest): Promise<object> => {
     const { version: name = '' } = request.params;
-    const { commits = [], refs = [], projects: given = [] } = request.body as Announced;
+    const { commits = [], refs = [], projects: given = [] } = request.body as AnnouncedRelease;
     const named = [...pathProject(request), ...given];
     const slugs = commits.length > 0 ? await projects(request, named) : await projectsIfAny(request, named);
     if (commits.length > 0) {
-      const history = parts.history();
-      const kept = { range: null, commits: commits.flatMap(commitOf), truncated: commits.length >= MOST_COMMITS };
+      const history = parts.getHistory();
+      const kept = { range: null, commits: commits.flatMap(toBuildCommits), truncated: commits.length >= MAX_COMMITS };
       if (kept.commits.length === 0) throw invalid({ commits: 'must have an id of 7 to 64 hex digits each' });
-      await callerOf(request).reauthorize();
-      for (const project of slugs) await history?.keep(project, versionName(name), kept);
+      await toMapUploader(request).reauthorize();
+      for (const project of slugs) await history?.save(project, getVersionName(name), kept);
     } else if (refs.length > 0)
-      return sentence(
+      return buildErrorReply(
         422,
         'validation_failed',
         'This service reads no repository: let sentry-cli send the commits itself, by `set-commits --local`.',
@@ -121,11 +121,11 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     return view(name, null, slugs);
   };
 
-  const one = joi.object({ org: organization, version });
-  const ofProject = one.keys({ project: slug });
-  const body = releaseBody.fork('version', (schema) => schema.required());
-  const all = joi.object({ org: organization });
-  const allOfProject = joi.object({ org: organization, project: slug });
+  const one = joi.object({ org: organizationSchema, version: versionSchema });
+  const ofProject = one.keys({ project: slugSchema });
+  const body = releaseBodySchema.fork('version', (schema) => schema.required());
+  const all = joi.object({ org: organizationSchema });
+  const allOfProject = joi.object({ org: organizationSchema, project: slugSchema });
   const both = (
     spec: Omit<RouteSpec, 'path' | 'operationId' | 'input'>,
     id: string,
@@ -134,13 +134,13 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   ): RouteSpec[] => [
     {
       ...spec,
-      ...at(`/organizations/{org}/releases${end}`),
+      ...withTrailingSlash(`/organizations/{org}/releases${end}`),
       operationId: id,
       input: { params: inputs.params, ...(inputs.body && { body: inputs.body }) },
     },
     {
       ...spec,
-      ...at(`/projects/{org}/{project}/releases${end}`),
+      ...withTrailingSlash(`/projects/{org}/{project}/releases${end}`),
       operationId: `${id}OfProject`,
       input: { params: inputs.projectParams, ...(inputs.body && { body: inputs.body }) },
     },
@@ -149,19 +149,19 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   const single = { params: one, projectParams: ofProject };
   return [
     {
-      ...shared,
-      ...at(''),
+      ...sharedRouteOptions,
+      ...withTrailingSlash(''),
       method: 'GET',
       operationId: 'getToolAccess',
       summary: 'What a token may do, as tools ask for it',
       output: shape('ToolAccess', joi.object({ version: joi.string(), auth: joi.object(), user: joi.any() })),
-      handle: (request) => ({ version: '0', auth: { scopes: callerOf(request).principal.scopes }, user: null }),
+      handle: (request) => ({ version: '0', auth: { scopes: toMapUploader(request).principal.scopes }, user: null }),
     },
     ...both(
       {
-        ...shared,
+        ...sharedRouteOptions,
         method: 'POST',
-        output: releaseAnswer,
+        output: releaseResponseSchema,
         status: 201,
         summary: 'Take a tool’s announcement of a release',
         description: 'Nothing is kept of it: a release is what is published by `/api/updateservice/v1`.',
@@ -173,9 +173,9 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     ),
     ...both(
       {
-        ...shared,
+        ...sharedRouteOptions,
         method: 'GET',
-        output: joi.array().items(releaseAnswer),
+        output: joi.array().items(releaseResponseSchema),
         summary: 'The published versions of a project, newest first',
         handle: list,
       },
@@ -185,9 +185,9 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     ),
     ...both(
       {
-        ...shared,
+        ...sharedRouteOptions,
         method: 'GET',
-        output: releaseAnswer,
+        output: releaseResponseSchema,
         summary: 'Answer a tool’s question for a release',
         handle: show,
       },
@@ -197,9 +197,9 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     ),
     ...both(
       {
-        ...shared,
+        ...sharedRouteOptions,
         method: 'PUT',
-        output: releaseAnswer,
+        output: releaseResponseSchema,
         summary: 'Take the commits of a release, or a tool’s word that it is out',
         description: 'Its commits take the place of those told before; an item names those that touched its files.',
         limits: { inflate: true, space: true },
@@ -207,17 +207,17 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
       },
       'finalizeAnnouncedRelease',
       '/{version}',
-      { ...single, body: commitsBody },
+      { ...single, body: commitsBodySchema },
     ),
     ...both(
       {
-        ...shared,
+        ...sharedRouteOptions,
         method: 'DELETE',
         output: joi.object({}),
         summary: 'Refuse to delete a release',
         errors: ['conflict'],
         handle: () =>
-          sentence(
+          buildErrorReply(
             409,
             'conflict',
             'A release is withdrawn in the update service, and source maps leave by themselves.',
@@ -228,8 +228,8 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
       single,
     ),
     {
-      ...shared,
-      ...at('/organizations/{org}/releases/{version}/previous-with-commits'),
+      ...sharedRouteOptions,
+      ...withTrailingSlash('/organizations/{org}/releases/{version}/previous-with-commits'),
       method: 'GET',
       operationId: 'getPreviousToolRelease',
       summary: 'The release from which on a tool reads commits: it decides itself',
@@ -238,8 +238,8 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
       handle: () => ({}),
     },
     {
-      ...shared,
-      ...at('/organizations/{org}/releases/{version}/deploys'),
+      ...sharedRouteOptions,
+      ...withTrailingSlash('/organizations/{org}/releases/{version}/deploys'),
       method: 'GET',
       operationId: 'listToolDeploys',
       summary: 'The deploys of a release: none, since this service keeps none',
@@ -248,23 +248,23 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
       handle: () => [],
     },
     {
-      ...shared,
-      ...at('/organizations/{org}/releases/{version}/deploys'),
+      ...sharedRouteOptions,
+      ...withTrailingSlash('/organizations/{org}/releases/{version}/deploys'),
       method: 'POST',
       operationId: 'announceDeploy',
       summary: 'Refuse a deploy, which this service does not keep',
       input: { params: one, body: joi.object({}).unknown(true) },
       output: joi.object({}),
       handle: () =>
-        sentence(
+        buildErrorReply(
           422,
           'validation_failed',
           'This service keeps no deploys: publish the release, or raise its rollout, and leave this call out.',
         ),
     },
     {
-      ...shared,
-      ...at('/organizations/{org}/repos'),
+      ...sharedRouteOptions,
+      ...withTrailingSlash('/organizations/{org}/repos'),
       method: 'GET',
       operationId: 'listToolRepositories',
       summary: 'The repositories that tools may name commits of: none',
@@ -275,8 +275,8 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   ];
 }
 
-function commitOf({ id, author_name, timestamp, message, patch_set }: ToolCommit): BuildCommit[] {
-  if (typeof id !== 'string' || !ID.test(id)) return [];
+function toBuildCommits({ id, author_name, timestamp, message, patch_set }: ToolCommit): BuildCommit[] {
+  if (typeof id !== 'string' || !COMMIT_ID_PATTERN.test(id)) return [];
   const patches: unknown[] = Array.isArray(patch_set) ? patch_set : [];
   return [
     {

@@ -1,6 +1,6 @@
 import type { Principal } from '../../kernel/contract.js';
 
-export const getOwnProject = (principal: Principal): string | null =>
+export const getTokenProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
 /** At most 100 characters. */

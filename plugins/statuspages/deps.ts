@@ -34,9 +34,9 @@ export interface StatusPagesDeps {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  watchdog: Pick<WatchdogApi, 'conditions'>;
+  watchdog: Pick<WatchdogApi, 'listConditions'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  brands: Pick<SellerBrands, 'of' | 'logo'>;
+  brands: Pick<SellerBrands, 'find' | 'readLogo'>;
   audit: Pick<AuditLog, 'record'>;
   hasher: PasswordHasher;
   cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>;

@@ -11,8 +11,8 @@ import { HOUR_MS, MINUTE_MS } from '../../lib/time.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
-import { routes } from './http/routes.js';
-import { HOST } from './model/page.js';
+import { buildStatusPageRoutes } from './http/routes.js';
+import { HOST_PATTERN } from './model/page.js';
 import { buildSubscriberRoutes } from './http/subscriber-routes.js';
 import { buildAdminPages } from './pages/admin.js';
 import { buildOneClickRoute } from './pages/subscribe.js';
@@ -23,7 +23,7 @@ import { buildServices } from './services.js';
 const config = joi.object({
   hosts: joi
     .array()
-    .items(joi.string().lowercase().pattern(HOST).message('must be a name such as status.example.org, without a port'))
+    .items(joi.string().lowercase().pattern(HOST_PATTERN).message('must be a name such as status.example.org, without a port'))
     .default([])
     .description('Names that a status page may take as its `host`; administrators may set any other in the web UI'),
 });
@@ -88,14 +88,14 @@ export default definePlugin<StatusPagesConfig>({
     };
     const services = buildServices(ctx, deps);
     return {
-      routes: [...routes(services), ...buildSubscriberRoutes(services), buildOneClickRoute(services)],
+      routes: [...buildStatusPageRoutes(services), ...buildSubscriberRoutes(services), buildOneClickRoute(services)],
       pages: [
         ...buildVisitorPages(services, deps.baseUrl),
         ...buildAdminPages(services),
         ...buildSubscriberPages(services),
       ],
       hosts: services.hosts,
-      stop: () => services.news.idle(),
+      stop: () => services.news.waitUntilIdle(),
       jobs: [
         { name: 'news', everyMs: MINUTE_MS, run: () => services.news.run() },
         { name: 'expire', everyMs: HOUR_MS, removesByAge: true, run: () => services.subscribers.removeExpired() },
@@ -117,7 +117,7 @@ export default definePlugin<StatusPagesConfig>({
         }),
         extend(PROJECT_USAGE, {
           noun: 'status pages',
-          inUse: async (project) => (await deps.pages.find({ filter: { project }, limit: 1 })).items.length > 0,
+          isInUse: async (project) => (await deps.pages.find({ filter: { project }, limit: 1 })).items.length > 0,
         }),
       ],
     };

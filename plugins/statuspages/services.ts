@@ -1,25 +1,25 @@
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
-import { PageHosts } from './public-page/page-hosts.js';
-import { PageLock } from './public-page/page-lock.js';
+import { PageHostResolver } from './public-page/page-hosts.js';
+import { PageLockService } from './public-page/page-lock.js';
 import { PublicPageBuilder } from './public-page/public-page-builder.js';
-import { Announcements } from './store/announcements.js';
-import { Subscribers } from './subscriptions/subscribers.js';
-import { SubscriberNews } from './subscriptions/news.js';
-import { StatusPages } from './store/pages.js';
+import { AnnouncementService } from './store/announcements.js';
+import { SubscriberService } from './subscriptions/subscribers.js';
+import { SubscriberNotifier } from './subscriptions/news.js';
+import { StatusPageService } from './store/pages.js';
 
-const SERVICES = {
-  pages: StatusPages,
-  announcements: Announcements,
+const SERVICE_CLASSES = {
+  pages: StatusPageService,
+  announcements: AnnouncementService,
   shown: PublicPageBuilder,
-  hosts: PageHosts,
-  lock: PageLock,
-  subscribers: Subscribers,
-  news: SubscriberNews,
+  hosts: PageHostResolver,
+  lock: PageLockService,
+  subscribers: SubscriberService,
+  news: SubscriberNotifier,
 };
 
-export type StatusPageServices = Instances<typeof SERVICES> & {
+export type StatusPageServices = Instances<typeof SERVICE_CLASSES> & {
   clock: Clock;
   projects: Pick<ProjectDirectory, 'list'>;
   timezone: string;
@@ -34,12 +34,12 @@ export function buildServices(
   scope.bind(DEPS, deps);
   const { clock, projects, timezone, throttle } = deps;
   const countAttempt = async (key: string): Promise<void> => {
-    const attempt = await throttle.enter([key]);
+    const attempt = await throttle.begin([key]);
     try {
-      await attempt.failed();
+      await attempt.recordFailure();
     } finally {
-      attempt.leave();
+      attempt.release();
     }
   };
-  return { ...scope.services(SERVICES), clock, projects, timezone, countAttempt };
+  return { ...scope.services(SERVICE_CLASSES), clock, projects, timezone, countAttempt };
 }

@@ -2,7 +2,7 @@
  * What the watchdog stores for a project. Monitors prevent its deletion; the stored history of
  * former monitors stays, without the project's name.
  */
-import type { ProjectBelongings, ProjectUsage } from '../../ports/domain/projects.js';
+import type { ProjectCleanup, ProjectUsage } from '../../ports/domain/projects.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import type { WatchdogDeps } from './deps.js';
 
@@ -11,12 +11,12 @@ const BATCH_SIZE = 500;
 /** A deleted monitor stays until its last event is published, and does not count. */
 export const createProjectUsage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
   noun: 'monitors',
-  inUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
+  isInUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
 });
 
-type StoredRows = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
+type CleanupCollections = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
 
-export const createWatchdogBelongings = ({ windows, changes, incidents, timeline }: StoredRows): ProjectBelongings => ({
+export const createProjectCleanup = ({ windows, changes, incidents, timeline }: CleanupCollections): ProjectCleanup => ({
   async clear(project) {
     for (const rows of [windows, changes]) await rows.remove({ project });
   },

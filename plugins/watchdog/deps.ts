@@ -1,6 +1,6 @@
 import { token } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { LiveTokens } from '../../ports/domain/live-tokens.js';
+import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { AlarmReceivers } from '../../ports/domain/alarms/receivers.js';
 import type { MonitorProbes } from '../../ports/domain/watchdog.js';
 import type { TokenIssuer } from '../../ports/domain/tokens.js';
@@ -53,15 +53,15 @@ export interface WatchdogDeps {
   /** `limits.monitors_per_token`; 0 means unlimited. */
   monitorsPerToken: number;
   processes: Processes;
-  tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
-  liveTokens: LiveTokens;
+  tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeBySource'>;
+  liveTokens: LiveTokenDetector;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   probes: () => MonitorProbes | null;
   receivers: () => readonly AlarmReceivers[];
   /** Whether expired data may be deleted (`ServiceRuntime.clock`). */
-  clockBelieved: () => Promise<boolean>;
-  refuses: () => boolean;
+  isClockTrusted: () => Promise<boolean>;
+  isRejectingHeartbeats: () => boolean;
   emit: (
     event: string,
     data: object,

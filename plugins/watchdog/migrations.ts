@@ -1,20 +1,20 @@
 import type { Migration, MigrationContext } from '../../kernel/contract.js';
-import { all } from '../../lib/paging.js';
+import { collectAll } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
 import type { WindowDoc } from './model/window.js';
 
-const CLICK_MS = 10_000;
+const MAX_CLICK_DELAY_MS = 10_000;
 const MORNING_HOURS = { min: 9, max: 33 };
-const MORNING = /T09:00:00\.000Z$/;
+const MORNING_PATTERN = /T09:00:00\.000Z$/;
 
 /** Whether a "Silence" button created it: from now for an hour, or until nine the next morning. */
 function isSilence({ kind, schedule, from, until, created_at }: WindowDoc): boolean {
   if (kind !== undefined || schedule !== null || from === null || until === null) return false;
-  if (Math.abs(Date.parse(created_at) - Date.parse(from)) > CLICK_MS) return false;
+  if (Math.abs(Date.parse(created_at) - Date.parse(from)) > MAX_CLICK_DELAY_MS) return false;
   const length = Date.parse(until) - Date.parse(from);
-  if (length > HOUR_MS - CLICK_MS && length <= HOUR_MS) return true;
+  if (length > HOUR_MS - MAX_CLICK_DELAY_MS && length <= HOUR_MS) return true;
   const { min, max } = MORNING_HOURS;
-  return MORNING.test(until) && length >= min * HOUR_MS && length <= max * HOUR_MS;
+  return MORNING_PATTERN.test(until) && length >= min * HOUR_MS && length <= max * HOUR_MS;
 }
 
 /**
@@ -23,7 +23,7 @@ function isSilence({ kind, schedule, from, until, created_at }: WindowDoc): bool
  */
 async function convertWindowsToSilences(ctx: MigrationContext): Promise<void> {
   const windows = ctx.collection<WindowDoc>('windows');
-  const found = (await all(windows, { limit: 500 })).filter(isSilence);
+  const found = (await collectAll(windows, { limit: 500 })).filter(isSilence);
   for (const { id } of found) await windows.change({ id }, { set: { kind: 'silence' } });
 }
 

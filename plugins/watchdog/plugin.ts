@@ -10,21 +10,21 @@ import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import {
-  PROJECT_BELONGINGS,
+  PROJECT_CLEANUPS,
   PROJECT_PARTS,
   PROJECT_USAGE,
   PROJECTS,
   SELLER_BRANDS,
 } from '../../ports/domain/projects.js';
-import { HEARTBEAT_REFUSALS } from '../../ports/domain/health.js';
+import { HEARTBEAT_REJECTIONS } from '../../ports/domain/health.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { createWatchdogBelongings, createProjectUsage } from './belongings.js';
+import { createProjectCleanup, createProjectUsage } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import { MIGRATIONS } from './migrations.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
@@ -34,17 +34,17 @@ import { parseHeartbeat } from './heartbeat/heartbeat.js';
 import { buildImportCommands } from './importing/commands.js';
 import { toMonitorView } from './model/monitor.js';
 import { buildFirstHeartbeatCommand } from './monitors/first-heartbeat.js';
-import { pages } from './pages/pages.js';
-import { panels } from './pages/panels.js';
+import { buildMonitorPages } from './pages/pages.js';
+import { buildDashboardPanels } from './pages/panels.js';
 import { addMonitorGauges } from './metrics/monitor-gauges.js';
 import { buildBadgeRoute } from './http/badges.js';
 import { buildIncidentRoutes } from './http/incident-routes.js';
 import { buildMaintenanceRoutes } from './http/maintenance-routes.js';
 import { buildPingUrlRoutes } from './http/ping-urls.js';
-import { routes } from './http/routes.js';
+import { buildWatchdogRoutes } from './http/routes.js';
 import { buildServices, type WatchdogServices } from './services.js';
 import { buildMonitorTopics } from './pages/live.js';
-import { createProjectPart } from './pages/project-part.js';
+import { createMonitorProjectPart } from './pages/project-part.js';
 import { createMonitorSearch } from './pages/search.js';
 
 const EVALUATE_INTERVAL_MS = 60_000;
@@ -89,9 +89,9 @@ function buildApi({
   conditions,
 }: WatchdogServices): WatchdogApi {
   return {
-    observe: async (observation) => {
+    recordObservation: async (observation) => {
       const heartbeat = parseHeartbeat(observation, undefined, true);
-      const taken = await intake.observe(
+      const taken = await intake.recordIfExists(
         { ...heartbeat, probed: true, unsure: observation.status === 'warning' },
         SYSTEM_CALLER,
       );
@@ -99,31 +99,31 @@ function buildApi({
       return taken;
     },
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
-    checkIn: async (checkIn, sender) => {
+    recordCheckIn: async (checkIn, sender) => {
       await checkIns.take(checkIn, sender);
       if (checkIn.phase !== 'start') beats();
     },
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
-    runs: async (limit) => (await runs.listPage(limit, null, SYSTEM_CALLER)).items,
+    listRuns: async (limit) => (await runs.listPage(limit, null, SYSTEM_CALLER)).items,
     find: async (source) => {
       const doc = await monitors.find(source);
       return doc === null ? null : toMonitorView(doc);
     },
-    monitors: async (query = {}) => {
+    listMonitors: async (query = {}) => {
       const { items, next } = await monitors.listPage(query);
       return { items: items.map(toMonitorView), next };
     },
-    conditions: (query) => conditions.findConditions(query),
-    adoption: (project) => adoption.getAdoption(project),
+    listConditions: (query) => conditions.findConditions(query),
+    listVersionAdoption: (project) => adoption.getAdoption(project),
   };
 }
 
-function addMetrics(metrics: Metrics, { status, runs, outbox }: WatchdogServices): void {
+function registerMetrics(metrics: Metrics, { status, runs, outbox }: WatchdogServices): void {
   metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.getCounts());
   metrics.gauge(
     'aos_watchdog_evaluator_age_seconds',
     'Since the last run of the evaluator that went well; NaN: there was none',
-    async () => (await runs.health()).age_seconds ?? NaN,
+    async () => (await runs.getHealth()).age_seconds ?? NaN,
   );
   metrics.gauge(
     'aos_watchdog_queue_age_seconds',
@@ -139,15 +139,15 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS, SELLER_BRANDS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point, HEARTBEAT_REFUSALS.point],
+  extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point, HEARTBEAT_REJECTIONS.point],
   extends: [
     PROJECT_USAGE.point,
-    PROJECT_BELONGINGS.point,
+    PROJECT_CLEANUPS.point,
     PROJECT_PARTS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
     AUDIT_TARGETS.point,
-    FIRST_STEPS.point,
+    ONBOARDING_STEPS.point,
   ],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
@@ -187,14 +187,14 @@ export default definePlugin<WatchdogConfig>({
       log: ctx.log,
       config: ctx.config,
       processes: ctx.resolve(SYSTEM).processes,
-      clockBelieved: async () => (await ctx.resolve(SYSTEM).clock()).believed,
+      isClockTrusted: async () => (await ctx.resolve(SYSTEM).checkClock()).believed,
       tokens: ctx.resolve(TOKENS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
       audit: ctx.resolve(AUDIT),
       projects,
       probes: () => ctx.extensions(MONITOR_PROBES)[0] ?? null,
       receivers: () => ctx.extensions(ALARM_RECEIVERS),
-      refuses: () => ctx.extensions(HEARTBEAT_REFUSALS).some((refusal) => refusal.refuses()),
+      isRejectingHeartbeats: () => ctx.extensions(HEARTBEAT_REJECTIONS).some((refusal) => refusal.isRejecting()),
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,
       emit: (event, data, options) => ctx.emit(event, data, options),
     };
@@ -207,7 +207,7 @@ export default definePlugin<WatchdogConfig>({
       timezone: ctx.app.timezone,
     });
     const { evaluator, outbox, outages, runs } = services;
-    addMetrics(ctx.ports.metrics, services);
+    registerMetrics(ctx.ports.metrics, services);
     if (ctx.config.monitor_metrics) addMonitorGauges(ctx.ports.metrics, services.snapshots);
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
     const scheduled = {
@@ -220,16 +220,16 @@ export default definePlugin<WatchdogConfig>({
       services: { [WATCHDOG.name]: buildApi(services) },
       extensions: [
         extend(PROJECT_USAGE, createProjectUsage(deps)),
-        extend(PROJECT_BELONGINGS, createWatchdogBelongings(deps)),
-        extend(PROJECT_PARTS, createProjectPart(services.status, deps)),
+        extend(PROJECT_CLEANUPS, createProjectCleanup(deps)),
+        extend(PROJECT_PARTS, createMonitorProjectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'monitor',
           order: 40,
           title: 'Watch something',
           text: 'A heartbeat makes its monitor; when the next ones stay away, people are told. Cron jobs ping an address instead.',
           page: { label: 'New monitor', href: '/monitors/new' },
-          done: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
+          isDone: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
           command: buildFirstHeartbeatCommand,
           token: { name: 'first heartbeat', scopes: ['watchdog:ping'] },
         }),
@@ -243,14 +243,14 @@ export default definePlugin<WatchdogConfig>({
         ...buildMonitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
       routes: [
-        ...routes(services),
+        ...buildWatchdogRoutes(services),
         ...buildMaintenanceRoutes(services),
         ...buildIncidentRoutes(services),
         ...buildPingUrlRoutes(services),
         buildBadgeRoute(services),
       ],
-      pages: pages(services, ctx.config.deferred_alarms),
-      panels: panels(services),
+      pages: buildMonitorPages(services, ctx.config.deferred_alarms),
+      panels: buildDashboardPanels(services),
       commands: buildImportCommands(services.importer),
       listens: [
         listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
@@ -270,7 +270,7 @@ export default definePlugin<WatchdogConfig>({
           run: async ({ signal }) => void (await outbox.reconcile(undefined, signal)),
         },
       ],
-      health: () => runs.health(),
+      health: () => runs.getHealth(),
       start: async () => {
         await outages.start();
         outbox.resume();

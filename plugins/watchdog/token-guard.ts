@@ -8,7 +8,7 @@ import { findLiveTokenFields } from '../../ports/domain/live-tokens.js';
 import { DEPS, type WatchdogDeps } from './deps.js';
 
 @injectable()
-export class TokenGuard {
+export class AnnotationTokenGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'liveTokens'>) {}
 
   /** @throws ServiceError validation_failed */

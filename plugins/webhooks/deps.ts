@@ -8,11 +8,11 @@ import {
 } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { AttemptData } from '../../ports/domain/webhooks.js';
+import type { AttemptDataProvider } from '../../ports/domain/webhooks.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
-import type { Delivery } from './model/delivery.js';
+import type { WebhookDelivery } from './model/delivery.js';
 import type { StoredEvent } from './model/event.js';
 import type { Webhook } from './model/webhook.js';
 
@@ -24,7 +24,7 @@ export interface WebhooksConfig {
 export interface WebhookDeps {
   webhooks: Collection<Webhook>;
   events: Collection<StoredEvent>;
-  deliveries: Collection<Delivery>;
+  deliveries: Collection<WebhookDelivery>;
   clock: Clock;
   ids: Ids;
   log: Logger;
@@ -34,7 +34,7 @@ export interface WebhookDeps {
   metrics: Metrics;
   audit: AuditLog;
   projects: ProjectDirectory;
-  attemptData: () => readonly AttemptData[];
+  attemptData: () => readonly AttemptDataProvider[];
   policy: EgressPolicy;
   registered: () => readonly string[];
   webhook_key: string;

@@ -5,19 +5,19 @@
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
-import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { createWebhookBelongings } from './administration/belongings.js';
+import { createWebhookProjectCleanup } from './administration/belongings.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { listDeliveriesForEvent } from './deliveries/event-deliveries.js';
 import { TEST_EVENT } from './model/event-names.js';
-import { pages, panels } from './pages/pages.js';
-import { routes } from './http/routes.js';
+import { buildWebhookPages, buildWebhookPanels } from './pages/pages.js';
+import { buildApiRoutes } from './http/routes.js';
 import { buildServices } from './services.js';
 import { buildWebhookTopics } from './pages/live.js';
 import { createWebhookSearch } from './pages/search.js';
@@ -55,7 +55,7 @@ function buildDeps(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
     projects: ctx.resolve(PROJECTS),
     attemptData: () => ctx.extensions(ATTEMPT_DATA),
     policy: { mode: ctx.config.egress_policy, allow: ctx.config.allow_cidrs },
-    registered: () => ctx.resolve(SYSTEM).events(),
+    registered: () => ctx.resolve(SYSTEM).listEvents(),
     webhook_key: app.webhook_key,
     version: app.version,
     baseUrl: () => app.base_url,
@@ -72,12 +72,12 @@ export default definePlugin<WebhooksConfig>({
   provides: [WEBHOOK_RECEIVERS.name],
   extensionPoints: [ATTEMPT_DATA.point],
   extends: [
-    PROJECT_BELONGINGS.point,
+    PROJECT_CLEANUPS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
     AUDIT_TARGETS.point,
     ALARM_RECEIVERS.point,
-    FIRST_STEPS.point,
+    ONBOARDING_STEPS.point,
   ],
   config,
   scopes: ['webhooks:manage'],
@@ -115,30 +115,30 @@ export default definePlugin<WebhooksConfig>({
     const services = buildServices(ctx, deps);
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
-    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.queued());
-    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () => log.oldestAge());
+    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.countQueued());
+    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () => log.getOldestAgeSeconds());
     const reconcile = async (): Promise<void> => {
       for (const { id } of await pause.reconcile()) workers.wake(id);
     };
     return {
-      routes: routes(services),
-      pages: pages({ ...services, clock: ctx.clock }),
-      panels: panels(registry),
+      routes: buildApiRoutes(services),
+      pages: buildWebhookPages({ ...services, clock: ctx.clock }),
+      panels: buildWebhookPanels(registry),
       services: { [WEBHOOK_RECEIVERS.name]: services.directory },
       extensions: [
-        extend(PROJECT_BELONGINGS, createWebhookBelongings(deps, services.directory)),
+        extend(PROJECT_CLEANUPS, createWebhookProjectCleanup(deps, services.directory)),
         extend(SEARCH_PROVIDERS, createWebhookSearch(registry)),
-        extend(FIRST_STEPS, {
+        extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 80,
           title: 'Set up notifications',
           text: 'A webhook notifies a program; a channel notifies people by mail, chat or phone.',
           page: { label: 'New webhook', href: '/webhooks/new' },
-          done: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
+          isDone: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
           command: null,
           token: null,
         }),
-        extend(ALARM_RECEIVERS, { told: (event) => listDeliveriesForEvent(deps, event) }),
+        extend(ALARM_RECEIVERS, { listReceivers: (event) => listDeliveriesForEvent(deps, event) }),
         ...buildWebhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {
           noun: 'webhook',
@@ -158,11 +158,11 @@ export default definePlugin<WebhooksConfig>({
           removesByAge: true,
           run: async ({ signal }) => {
             await pause.expire();
-            await log.forget(signal);
+            await log.removeExpired(signal);
           },
         },
       ],
-      health: () => log.health(),
+      health: () => log.getHealth(),
       start: async () => {
         await reconcile();
         workers.start();

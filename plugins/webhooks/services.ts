@@ -1,30 +1,30 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
-import { DeliveryWorkers } from './deliveries/delivery-workers.js';
+import { DeliveryWorkerPool } from './deliveries/delivery-workers.js';
 import { DeliveryLog } from './deliveries/log.js';
 import { DEPS, type WebhookDeps } from './deps.js';
-import { Fanout } from './deliveries/fanout.js';
-import { Poller } from './deliveries/poller.js';
-import { WebhookDirectory } from './registry/directory.js';
-import { WebhookPause } from './registry/webhook-pause.js';
-import { WebhookChoices } from './administration/webhook-choices.js';
-import { Webhooks } from './administration/webhooks.js';
+import { EventFanout } from './deliveries/fanout.js';
+import { DeliveryPoller } from './deliveries/poller.js';
+import { WebhookCache } from './registry/directory.js';
+import { WebhookPauseService } from './registry/webhook-pause.js';
+import { WebhookFieldValidator } from './administration/webhook-choices.js';
+import { WebhookService } from './administration/webhooks.js';
 
-const SERVICES = {
-  directory: WebhookDirectory,
-  registry: Webhooks,
-  choices: WebhookChoices,
+const SERVICE_CLASSES = {
+  directory: WebhookCache,
+  registry: WebhookService,
+  choices: WebhookFieldValidator,
   log: DeliveryLog,
-  fanout: Fanout,
+  fanout: EventFanout,
   queue: DeliveryQueue,
-  workers: DeliveryWorkers,
-  pause: WebhookPause,
-  poller: Poller,
+  workers: DeliveryWorkerPool,
+  pause: WebhookPauseService,
+  poller: DeliveryPoller,
 };
 
-export type WebhookServices = Instances<typeof SERVICES>;
+export type WebhookServices = Instances<typeof SERVICE_CLASSES>;
 
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: WebhookDeps): WebhookServices {
   scope.bind(DEPS, deps);
-  return scope.services(SERVICES);
+  return scope.services(SERVICE_CLASSES);
 }

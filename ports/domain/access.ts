@@ -1,8 +1,8 @@
-import type { Authenticator, FormMemory, Role } from '../http.js';
+import type { Authenticator, FormResultStore, Role } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
 export const AUTHENTICATOR = token<Authenticator>('access.authenticator');
-export const FORM_MEMORY = token<FormMemory>('access.forms');
+export const FORM_RESULT_STORE = token<FormResultStore>('access.forms');
 
 export interface AccountInfo {
   id: string;
@@ -32,9 +32,9 @@ export interface CredentialCheck {
 export const CREDENTIALS = token<CredentialCheck>('access.credentials');
 
 /** A permitted attempt. Call `release` at the end, after `recordFailure` if it failed. */
-export interface Attempt {
-  failed(): Promise<void>;
-  leave(): void;
+export interface ThrottledAttempt {
+  recordFailure(): Promise<void>;
+  release(): void;
 }
 
 /** Throttles guesses of secrets like failed logins (contract 10, accounts). */
@@ -44,7 +44,7 @@ export interface AttemptThrottle {
    * @param keys counters, for example `license:192.0.2.7`
    * @throws ServiceError rate_limited
    */
-  enter(keys: readonly string[]): Promise<Attempt>;
+  begin(keys: readonly string[]): Promise<ThrottledAttempt>;
   /** Resets the counter after a success. */
   reset(key: string): Promise<void>;
 }
@@ -55,22 +55,22 @@ export const THROTTLE = token<AttemptThrottle>('access.throttle');
  * Throttles logins whose passwords the caller verifies, as the release store does with its access
  * files.
  */
-export interface LoginAttempts {
+export interface LoginAttemptLimiter {
   /**
    * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the
    * account's count anew. The delay follows the fifth failure (contract 40, files).
    * @throws ServiceError rate_limited
    */
-  attempt(
+  run(
     input: { username: string; address: string; request_id?: string | undefined },
     fits: () => Promise<boolean>,
   ): Promise<boolean>;
 }
 
-export const LOGIN_ATTEMPTS = token<LoginAttempts>('access.login_attempts');
+export const LOGIN_ATTEMPT_LIMITER = token<LoginAttemptLimiter>('access.login_attempts');
 
 /** Creates the first administrator (contract 00, first start). */
-export interface FirstStart {
+export interface AdminBootstrap {
   /**
    * Creates an administrator unless an account exists (then null), once across processes.
    * `password` is null when configured; otherwise this is its only copy.
@@ -78,10 +78,10 @@ export interface FirstStart {
   ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
 }
 
-export const FIRST_START = token<FirstStart>('access.first_start');
+export const ADMIN_BOOTSTRAP = token<AdminBootstrap>('access.first_start');
 
 /** An account whose password opens protected releases (contract 40, access files). */
-export interface OpeningAccount {
+export interface AccountCredential {
   username: string;
   role: Role;
   /** bcrypt (`$2y$…`) or Argon2 (`$argon2id$…`). */
@@ -91,16 +91,16 @@ export interface OpeningAccount {
 /** Looks up accounts. */
 export interface AccountDirectory {
   /** Finds an enabled account, ignoring case. @returns the stored spelling, or null */
-  named(username: string): Promise<string | null>;
+  findUsername(username: string): Promise<string | null>;
   /** Lists up to `most` names of enabled accounts, sorted. */
-  names(most: number): Promise<string[]>;
+  listUsernames(most: number): Promise<string[]>;
   /** Iterates the enabled accounts by name. */
-  opening(): AsyncIterable<OpeningAccount>;
+  iterateCredentials(): AsyncIterable<AccountCredential>;
   /**
    * Returns a digest of the result of `iterateCredentials`, whichever process changed it. Read it
    * before iterating.
    */
-  mark(): Promise<string>;
+  getRevision(): Promise<string>;
 }
 
 export const ACCOUNTS = token<AccountDirectory>('access.accounts');
@@ -109,10 +109,10 @@ export const ACCOUNTS = token<AccountDirectory>('access.accounts');
  * Notified when the result of `AccountDirectory.iterateCredentials` changes, in command processes
  * too.
  */
-export interface AccountWatcher {
+export interface AccountChangeListener {
   /** Called after the commit, awaited for at most five seconds; errors are only logged. */
-  changed(): Promise<void>;
+  onChange(): Promise<void>;
 }
 
 /** For plugins that derive data from accounts. */
-export const ACCOUNT_WATCHERS = extensionPoint<AccountWatcher>('access.account_watchers');
+export const ACCOUNT_CHANGE_LISTENERS = extensionPoint<AccountChangeListener>('access.account_watchers');

@@ -20,10 +20,10 @@ export interface AuditEntry {
 export type AuditFields = Record<string, string | number | boolean | null>;
 
 /** The command line, optionally with its command: `command line: aos user passwd`. */
-export type CommandLine = 'command line' | `command line: aos ${string}`;
+export type CommandLineActor = 'command line' | `command line: aos ${string}`;
 
 /** Who performed an action. */
-export type Actor = Principal | CommandLine | 'system';
+export type Actor = Principal | CommandLineActor | 'system';
 
 /** Records every administrative action before its response is sent (contract 80). */
 export interface AuditLog {
@@ -34,9 +34,9 @@ export interface AuditLog {
     details?: AuditFields,
     change?: { before: AuditFields; after: AuditFields },
   ): Promise<void>;
-  recent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
+  listRecent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
   /** Lists the actions on one target, newest first. */
-  of(target: string, limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
+  listByTarget(target: string, limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
 }
 
 export const AUDIT = token<AuditLog>('access.audit');
@@ -50,7 +50,7 @@ export interface AuditReader {
     after?: string | null,
   ): Promise<{ items: AuditEntry[]; next: string | null }>;
   /** Returns the name and page of an entry's target; by default the target as recorded. */
-  named(entry: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget>;
+  describeTarget(entry: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget>;
 }
 
 export const AUDIT_READER = token<AuditReader>('access.audit_reader');
@@ -75,7 +75,7 @@ export interface AuditTarget {
 }
 
 /** Resolves the targets of one noun's actions. */
-export interface AuditTargets {
+export interface AuditTargetResolver {
   /** `license` for `license.created` and the like. */
   noun: string;
   /** Returns the target; null when it does not exist. */
@@ -83,4 +83,4 @@ export interface AuditTargets {
 }
 
 /** For plugins whose actions are recorded. */
-export const AUDIT_TARGETS = extensionPoint<AuditTargets>('access.audit_targets');
+export const AUDIT_TARGETS = extensionPoint<AuditTargetResolver>('access.audit_targets');

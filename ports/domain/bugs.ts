@@ -5,7 +5,7 @@
 import { extensionPoint, token } from '../token.js';
 import type { AgentRequest } from './agent-requests.js';
 import type { ForgeChange, ForgeOutcome, LinkOutcome } from './forge-changes.js';
-import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
+import type { ReportDetails, ErrorLevel, Item, ItemStatus, Mute, ReportResult, Report } from './item.js';
 import type { ReadablePage } from '../store/left-out.js';
 
 export * from './item-events.js';
@@ -37,11 +37,11 @@ export interface RecordOptions {
   /** Includes long texts of the item, at the cost of a read. */
   texts?: boolean;
   /** Loads details; called only for stored payloads, rare in a storm. */
-  details?: () => Details;
+  details?: () => ReportDetails;
 }
 
 /** A report of a batch. */
-export interface ListedReport extends Pick<RecordOptions, 'details'> {
+export interface BatchReport extends Pick<RecordOptions, 'details'> {
   report: Report;
 }
 
@@ -50,35 +50,35 @@ export interface BugsApi {
    * Groups, counts and stores a report; resolves after the commit.
    * @throws ServiceError unknown_project
    */
-  record(report: Report, options?: RecordOptions): Promise<Recorded>;
+  record(report: Report, options?: RecordOptions): Promise<ReportResult>;
   /**
    * Records the reports in order, those of a group together. Returns one result per report; a
    * rejected report does not affect the others.
    */
-  recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]>;
+  recordAll(reports: readonly BatchReport[]): Promise<PromiseSettledResult<ReportResult>[]>;
   /** Counts a rejected report for `GET /metrics`. */
-  refused(source: Report['source']): void;
+  countRejection(source: Report['source']): void;
   /**
    * Adds feedback as a comment to the item that counted the error, waiting for the error if
    * unknown. The item with the feedback's own `client_ref` then becomes a duplicate.
    * @returns false when no item accepts it
    */
-  feedback(given: UserFeedback): Promise<boolean>;
+  addFeedback(given: UserFeedback): Promise<boolean>;
   /**
    * Unmutes a rule's groups in batches and returns their number.
    * @throws the signal's reason between batches
    */
-  unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
+  unmuteByRule(ruleId: string, signal?: AbortSignal): Promise<number>;
   /**
    * Stores a published release and closes the items that wait for its version or build name.
    * Returns their ids, oldest first. Repeats close nothing more; with the same `publication` they
    * return all ids it closed, so that a publish can resume after a crash.
    */
-  releasePublished(project: string, release: PublishedBuild): Promise<string[]>;
+  recordRelease(project: string, release: PublishedBuild): Promise<string[]>;
   /** Returns the refs in the order of `ids`; deleted items are omitted. */
-  refsOf(ids: readonly string[]): Promise<string[]>;
+  listRefs(ids: readonly string[]): Promise<string[]>;
   /** Stops a version from closing items until it is published again. */
-  releaseWithdrawn(project: string, version: string): Promise<void>;
+  withdrawRelease(project: string, version: string): Promise<void>;
 }
 
 export const BUGS = token<BugsApi>('bugs.api');
@@ -140,7 +140,7 @@ export interface TrackedItems {
    * Rejects texts with a live token or the claim token of a live lease.
    * @throws ServiceError validation_failed with the fields
    */
-  refuseSecrets(fields: Readonly<Record<string, string | undefined>>): Promise<void>;
+  rejectSecrets(fields: Readonly<Record<string, string | undefined>>): Promise<void>;
 }
 
 export const ITEMS = token<TrackedItems>('bugs.items');
@@ -153,16 +153,16 @@ export interface ReportFilter {
    * Returns the first matching rule; synchronously null when none can match.
    * @param report as it will be stored
    */
-  match(report: Report): Mute | null | Promise<Mute | null>;
+  findMute(report: Report): Mute | null | Promise<Mute | null>;
   /**
    * Counts a muted occurrence; resolves after the commit. Rules of other filters are ignored.
    * @param at RFC 3339
    */
-  hit(ruleId: string, at: string): Promise<void>;
+  recordHit(ruleId: string, at: string): Promise<void>;
   /** Lists enabled rules with a threshold. `since`: last change of the rule, RFC 3339. */
-  watched(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
+  listAlarmRules(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
   /** Returns the rule's page; null for another filter's rule. */
-  page(ruleId: string): Promise<string | null>;
+  findRulePage(ruleId: string): Promise<string | null>;
 }
 
 /** Called in plugin order; the first match decides. */
@@ -190,7 +190,7 @@ export interface MuteForm {
 export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');
 
 /** Fields of an error group that ignore rules match. */
-export type Mutable = Pick<
+export type MutableErrorGroup = Pick<
   Item,
   | 'id'
   | 'ref'
@@ -206,27 +206,27 @@ export type Mutable = Pick<
 >;
 
 /** Mutes existing error groups. Callers check permissions. */
-export interface Muting {
+export interface GroupMuter {
   /** Counts error groups. @param project null: all projects */
-  count(project: string | null): Promise<number>;
+  countGroups(project: string | null): Promise<number>;
   /** Counts the groups that a rule mutes. */
-  held(ruleId: string): Promise<number>;
+  countMuted(ruleId: string): Promise<number>;
   /** Lists error groups by id, oldest first. @param after the last page's `next` */
-  page(query: {
+  listGroups(query: {
     project?: string | null;
     muted_by?: string;
     limit: number;
     after?: string | null;
-  }): Promise<{ items: Mutable[]; next: string | null }>;
+  }): Promise<{ items: MutableErrorGroup[]; next: string | null }>;
   /** Mutes a group. @returns false when already muted or missing */
   mute(id: string, mute: Mute): Promise<boolean>;
   /** Unmutes a group. @returns false unless this rule mutes it */
   unmute(id: string, ruleId: string): Promise<boolean>;
   /** Updates the stored reason after the rule's reason changed. */
-  reword(id: string, mute: Mute): Promise<void>;
+  updateReason(id: string, mute: Mute): Promise<void>;
 }
 
-export const MUTING = token<Muting>('bugs.muting');
+export const GROUP_MUTER = token<GroupMuter>('bugs.muting');
 
 /** An error group in the error stream: long texts are null, hourly counts are included. */
 export interface ErrorGroup extends Item {
@@ -264,18 +264,18 @@ export interface ErrorGroups {
    * Counts by `error_level`, `status` and `project`, each ignoring its own filter; null as for
    * `count`.
    */
-  filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null>;
+  getFilterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null>;
   /**
    * Returns hourly occurrences, oldest first, the current hour last; null before the first error.
    * Covers the 1,000 most recent groups; `complete`: there are no others.
    */
-  perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
+  getHourlyCounts(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
   /**
    * Lists up to 100 groups changed since a mark, oldest first, including those that no longer
    * match; groups may repeat.
    * @param since the previous `mark`, RFC 3339; null: returns only a mark
    */
-  changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;
+  listChanges(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;
 }
 
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
@@ -311,12 +311,12 @@ export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
  * Notified immediately when a fault starts to count, in the process that received the report. Other
  * processes must poll.
  */
-export interface VersionFaultWatcher {
+export interface VersionFaultListener {
   /**
    * Must return immediately.
    * @param version as spelled by `normalizeVersion` (lib/versions.ts)
    */
-  counted(project: string, version: string): void;
+  onFaultCounted(project: string, version: string): void;
 }
 
-export const VERSION_FAULT_WATCHERS = extensionPoint<VersionFaultWatcher>('bugs.version_fault_watchers');
+export const VERSION_FAULT_LISTENERS = extensionPoint<VersionFaultListener>('bugs.version_fault_watchers');

@@ -2,7 +2,7 @@
 import { extensionPoint } from '../token.js';
 
 /** Values for a step's command. */
-export interface StepGiven {
+export interface StepContext {
   /** `server.base_url` without trailing slash. */
   baseUrl: string;
   /** Project slug, or an example. */
@@ -12,7 +12,7 @@ export interface StepGiven {
 }
 
 /** An onboarding step whose completion the service detects. */
-export interface FirstStep {
+export interface OnboardingStep {
   /**
    * URL segment: lower-case letters and hyphens. Steps with one id are complete when any of them
    * is.
@@ -25,24 +25,24 @@ export interface FirstStep {
   /** Page for the manual way; null: only the command. */
   page: { label: string; href: string } | null;
   /** Called for every dashboard: read one row at most. */
-  done(): Promise<boolean>;
+  isDone(): Promise<boolean>;
   /** Complete shell command; null: only the page does it. */
-  command: ((given: StepGiven) => string) | null;
+  command: ((given: StepContext) => string) | null;
   /**
    * Returns missing setup and the command that fixes it, shown instead of the step's command; or
    * null.
    */
-  lacks?(): Promise<{ text: string; command: string } | null>;
+  findMissingSetup?(): Promise<{ text: string; command: string } | null>;
   /** Token that one button creates; null: none needed. */
   token: { name: string; scopes: readonly string[] } | null;
 }
 
-export const FIRST_STEPS = extensionPoint<FirstStep>('dashboard.first_steps');
+export const ONBOARDING_STEPS = extensionPoint<OnboardingStep>('dashboard.first_steps');
 
 /** Resolves the project that the commands name and their tokens are limited to. */
 export interface StepProject {
   /** Returns the wanted project if it accepts reports, otherwise the newest, or null. */
-  slug(wanted: string | null): Promise<string | null>;
+  resolveSlug(wanted: string | null): Promise<string | null>;
 }
 
 /** For the plugin that manages projects. */

@@ -5,7 +5,7 @@
 import type { Json } from '../store.js';
 import { token } from '../token.js';
 import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
-import type { LateFrames } from './frames.js';
+import type { UnmappedFrames } from './frames.js';
 
 /** A typed error; long values are truncated, blank text counts as missing. */
 export interface ErrorReport {
@@ -24,7 +24,7 @@ export interface ErrorReport {
   line?: number | null;
   stack_trace?: string | null;
   /** Frames that source maps could not rewrite in time. */
-  late?: LateFrames | null;
+  late?: UnmappedFrames | null;
   environment?: string | null;
   app_version?: string | null;
   /** Numeric build metadata missing from `app_version`: `388` of `shop@1.4.2+388`. */
@@ -67,7 +67,7 @@ export interface ErrorSender {
 }
 
 /** Response for intake keys: nothing about the item but its identity (contract 21, answer). */
-export interface PublicAnswer {
+export interface PublicErrorAnswer {
   id: string;
   ref: string;
   created: boolean;
@@ -121,13 +121,13 @@ export interface ErrorIntake {
    * Adds feedback to the item that counted its error, otherwise creates a bug.
    * @throws ServiceError unknown_project
    */
-  feedback(given: FeedbackReport, sender: ErrorSender): Promise<void>;
+  recordFeedback(given: FeedbackReport, sender: ErrorSender): Promise<void>;
   /**
    * Truncates, groups, counts and stores a report; resolves after the commit.
    * @param details called only for stored payloads; not covered by `truncated`
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
-  record(report: ErrorReport, sender: ErrorSender, details?: () => ErrorDetails): Promise<ErrorAnswer | PublicAnswer>;
+  record(report: ErrorReport, sender: ErrorSender, details?: () => ErrorDetails): Promise<ErrorAnswer | PublicErrorAnswer>;
   /**
    * Records a report whose trace is text; frames of minified scripts are rewritten before grouping.
    */
@@ -135,9 +135,9 @@ export interface ErrorIntake {
     report: ErrorReport,
     sender: ErrorSender,
     details: () => ErrorDetails,
-  ): Promise<ErrorAnswer | PublicAnswer>;
+  ): Promise<ErrorAnswer | PublicErrorAnswer>;
   /** Counts a report rejected before intake, for `GET /metrics`. */
-  refused(source: 'app' | 'sdk'): void;
+  countRejection(source: 'app' | 'sdk'): void;
 }
 
 export const ERROR_INTAKE = token<ErrorIntake>('errorstream.intake');

@@ -1,11 +1,11 @@
 type Data = Readonly<Record<string, unknown>>;
 
-const below = (path: string, name: unknown): string | null =>
+const buildPath = (path: string, name: unknown): string | null =>
   typeof name === 'string' ? `${path}/${encodeURIComponent(name)}` : null;
 
-const itemPage = ({ ref }: Data): string | null => below('/bugs', ref);
+const buildItemPath = ({ ref }: Data): string | null => buildPath('/bugs', ref);
 
-function releasesPage({ product, channel, platform }: Data): string {
+function buildReleasesPath({ product, channel, platform }: Data): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ product, channel, platform }))
     if (typeof value === 'string') query.set(name, value);
@@ -14,15 +14,15 @@ function releasesPage({ product, channel, platform }: Data): string {
 
 /** Keyed by the first word of the event name. */
 const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
-  ['bug', itemPage],
-  ['feature', itemPage],
-  ['error', itemPage],
-  ['agent', itemPage],
-  ['monitor', ({ source }: Data) => below('/monitors', source)],
-  ['release', releasesPage],
-  ['license', ({ id }: Data) => below('/licenses', id)],
-  ['channel', ({ id }: Data) => below('/notifications', id)],
-  ['webhook', ({ id, webhook_id }: Data) => below('/webhooks', id ?? webhook_id)],
+  ['bug', buildItemPath],
+  ['feature', buildItemPath],
+  ['error', buildItemPath],
+  ['agent', buildItemPath],
+  ['monitor', ({ source }: Data) => buildPath('/monitors', source)],
+  ['release', buildReleasesPath],
+  ['license', ({ id }: Data) => buildPath('/licenses', id)],
+  ['channel', ({ id }: Data) => buildPath('/notifications', id)],
+  ['webhook', ({ id, webhook_id }: Data) => buildPath('/webhooks', id ?? webhook_id)],
 ]);
 
 /**

@@ -15,7 +15,7 @@ export interface ScriptFrame {
   column: number;
 }
 
-export interface FrameQuestion {
+export interface FrameRewriteRequest {
   project: string;
   /** As the SDK names it: `shop@1.4.2`. */
   release: string | null;
@@ -49,21 +49,21 @@ export interface FrameRewriter {
    * Returns from memory whether the project has no source maps, so that reports without debug ids
    * skip rewriting. Uploads count immediately in their process, in others within five seconds.
    */
-  hasNone(project: string): boolean;
+  hasNoMaps(project: string): boolean;
   /**
    * Rewrites frames; synchronously null when the project has none to rewrite. Never rejects, so
    * that every error is recorded.
    */
-  rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null;
+  rewrite(question: FrameRewriteRequest): Promise<RewrittenFrames> | null;
 }
 
 export const FRAME_REWRITER = token<FrameRewriter>('sourcemaps.frames');
 
 /** Bundled library source; SDKs classify all scripts of a page as application code. */
-export const VENDOR_PATH = /(?:^|\/)(?:node_modules|bower_components)\//;
+export const VENDOR_PATH_PATTERN = /(?:^|\/)(?:node_modules|bower_components)\//;
 
 /** A script whose frames are rewritten later (contract 21, source maps). */
-export interface LateScript {
+export interface UnmappedScript {
   /** URL by which its map is found. */
   file: string;
   /** Name in the stored stack trace. */
@@ -72,26 +72,26 @@ export interface LateScript {
 }
 
 /** A frame of the exception with the reporter's classification. */
-export interface LateFrame extends ScriptFrame {
+export interface UnmappedFrame extends ScriptFrame {
   /** Null: not reported. */
   in_app: boolean | null;
 }
 
 /** Input for a later attempt, in addition to the stored occurrence. */
-export interface LateFrames {
+export interface UnmappedFrames {
   /** Release names under which the maps may have been uploaded. */
   releases: readonly (string | null)[];
   dist: string | null;
-  scripts: readonly LateScript[];
+  scripts: readonly UnmappedScript[];
   /** Candidate locations of the error, the crash frame first. */
-  stack: readonly LateFrame[];
+  stack: readonly UnmappedFrame[];
 }
 
-export interface LateOccurrence {
+export interface UnmappedOccurrence {
   id: string;
   occurrence_id: string;
   project: string;
-  late: LateFrames;
+  late: UnmappedFrames;
   stack_trace: string | null;
   context: Json;
 }
@@ -104,21 +104,21 @@ export interface RewrittenOccurrence {
   place?: { file_path: string; line_no: number; function_name: string | null } | undefined;
 }
 
-export interface LateOccurrences {
+export interface UnmappedOccurrences {
   /** Lists due occurrences, oldest first. */
-  due(limit: number): Promise<LateOccurrence[]>;
+  listDue(limit: number): Promise<UnmappedOccurrence[]>;
   /**
    * Stores the rewritten frames and regroups the error by them. Idempotent; deleted occurrences are
    * skipped.
    */
-  rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void>;
+  rewrite(occurrence: UnmappedOccurrence, rewritten: RewrittenOccurrence): Promise<void>;
   /**
    * Schedules a retry with growing delay, for up to a day.
    * @returns its time, RFC 3339; null when it gave up
    */
-  postpone(occurrence: LateOccurrence): Promise<string | null>;
+  postpone(occurrence: UnmappedOccurrence): Promise<string | null>;
   /** Postpones the next attempt without counting one. @param until RFC 3339 */
-  defer(occurrence: LateOccurrence, until: string): Promise<void>;
+  defer(occurrence: UnmappedOccurrence, until: string): Promise<void>;
 }
 
-export const LATE_OCCURRENCES = token<LateOccurrences>('bugs.late_occurrences');
+export const UNMAPPED_OCCURRENCES = token<UnmappedOccurrences>('bugs.late_occurrences');

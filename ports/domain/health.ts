@@ -6,16 +6,16 @@ import { extensionPoint, token } from '../token.js';
 
 export interface StorageSpace {
   /** Returns whether less than `health.min_free_bytes` is free; cached for a second. */
-  short(): boolean;
+  isLow(): boolean;
 }
 
 export const STORAGE_SPACE = token<StorageSpace>('health.space');
 
 /** Reports whether heartbeats are rejected. */
-export interface HeartbeatRefusal {
+export interface HeartbeatRejection {
   /** Returns whether all heartbeats are rejected, so a missing one proves nothing. */
-  refuses(): boolean;
+  isRejecting(): boolean;
 }
 
 /** For plugins that can make intakes reject input. */
-export const HEARTBEAT_REFUSALS = extensionPoint<HeartbeatRefusal>('watchdog.heartbeat_refusals');
+export const HEARTBEAT_REJECTIONS = extensionPoint<HeartbeatRejection>('watchdog.heartbeat_refusals');

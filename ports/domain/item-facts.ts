@@ -9,10 +9,10 @@ export interface ItemFact {
 }
 
 /** Facts of another plugin about an item. */
-export interface ItemFacts {
+export interface ItemFactProvider {
   /** Live topic that signals changes of these facts; its subject is the item's id. */
   readonly topic?: string;
-  of(item: Item): Promise<readonly ItemFact[]>;
+  listFacts(item: Item): Promise<readonly ItemFact[]>;
 }
 
-export const ITEM_FACTS = extensionPoint<ItemFacts>('bugs.item_facts');
+export const ITEM_FACTS = extensionPoint<ItemFactProvider>('bugs.item_facts');

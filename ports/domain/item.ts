@@ -1,7 +1,7 @@
 /** Items of the bug tracker and the reports that create them (contracts 20 and 21). */
 import type { Json } from '../store.js';
 import type { PullRequestState } from './forge-changes.js';
-import type { LateFrames } from './frames.js';
+import type { UnmappedFrames } from './frames.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
@@ -41,7 +41,7 @@ export interface Report {
   line_no?: number | null;
   stack_trace?: string | null;
   /** Frames that source maps could not rewrite in time. */
-  late?: LateFrames | null;
+  late?: UnmappedFrames | null;
   /** Masked instead of the message. Not stored. */
   message_template?: string | null;
   /** Members of an exception group; their classes and locations are part of the grouping key. */
@@ -74,7 +74,7 @@ export interface Report {
 }
 
 /** Details shown only with a report's payload. */
-export interface Details {
+export interface ReportDetails {
   context: Json;
   breadcrumbs: Json;
 }
@@ -91,7 +91,7 @@ export interface Mute {
  * Result of recording a report. `item` (contract 20, item fields) has null long texts (description,
  * error_message, stack_trace) unless requested.
  */
-export interface Recorded {
+export interface ReportResult {
   id: string;
   ref: string;
   created: boolean;

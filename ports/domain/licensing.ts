@@ -14,25 +14,25 @@ export interface LicenseCredential {
 /** Licenses for the release store. */
 export interface LicenseDirectory {
   /** Iterates the active, unexpired licenses of a product by name. */
-  opening(product: string): AsyncIterable<LicenseCredential>;
+  iterateCredentials(product: string): AsyncIterable<LicenseCredential>;
   /**
    * Returns a durable revision that changes before the result of `iterateCredentials` can, for any
    * product.
    */
-  mark(): Promise<string>;
+  getRevision(): Promise<string>;
   /** Finds the active license by its key's SHA-256 (hex), or null. */
-  byKeySha256(sha256: string): Promise<{ id: string; product: string } | null>;
+  findByKeySha256(sha256: string): Promise<{ id: string; product: string } | null>;
 }
 
 export const LICENSES = token<LicenseDirectory>('licensing.directory');
 
 /** Notified when licenses change; awaited for a few seconds before the response. */
-export interface LicenseWatcher {
+export interface LicenseChangeListener {
   /** @param product null: several products */
-  changed(product: string | null): Promise<void>;
+  onChange(product: string | null): Promise<void>;
 }
 
-export const LICENSE_WATCHERS = extensionPoint<LicenseWatcher>('licensing.watchers');
+export const LICENSE_CHANGE_LISTENERS = extensionPoint<LicenseChangeListener>('licensing.watchers');
 
 /** Data of every event of a license (contract 50, events). */
 export interface LicenseEvent {

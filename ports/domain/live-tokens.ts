@@ -1,16 +1,16 @@
-import { mayHoldLetters } from '../../lib/unseen.js';
+import { canContainLetters } from '../../lib/unseen.js';
 import { token } from '../token.js';
 
 /** Detects credentials of this service in texts from users and agents, before they are stored. */
-export interface LiveTokens {
+export interface LiveTokenDetector {
   /** Returns whether the text holds an active token. Intake keys are public and do not count. */
-  heldIn(text: string): Promise<boolean>;
+  hasLiveToken(text: string): Promise<boolean>;
 }
 
-export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
+export const LIVE_TOKENS = token<LiveTokenDetector>('access.live_tokens');
 
 /** Message of a rejected field. */
-export const HOLDS_LIVE_TOKEN =
+export const LIVE_TOKEN_MESSAGE =
   'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
 
 /** Fields meant for secrets, which are never displayed. */
@@ -37,7 +37,7 @@ const MAX_CHECKED_FIELDS = 50;
  */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
-    if (mayHoldLetters(value, MIN_TOKEN_LENGTH)) into.push(value);
+    if (canContainLetters(value, MIN_TOKEN_LENGTH)) into.push(value);
   } else if (Array.isArray(value)) {
     for (const element of value) collectTexts(element, into);
   } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
@@ -61,7 +61,7 @@ function listTexts(fields: object): [name: string, text: string][] {
 }
 
 /** Returns whether any text is long enough for a token; most calls have none. */
-export const mayHoldToken = (fields: object): boolean => listTexts(fields).length > 0;
+export const canContainToken = (fields: object): boolean => listTexts(fields).length > 0;
 
 /**
  * Returns fields with a live token and their messages, for `invalid(…)` (contract 20, endpoints:
@@ -70,14 +70,14 @@ export const mayHoldToken = (fields: object): boolean => listTexts(fields).lengt
  * @returns at most fifty fields
  */
 export async function findLiveTokenFields(
-  live: LiveTokens,
+  live: LiveTokenDetector,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, string>> {
   const texts = listTexts(fields);
   const wrong: [name: string, fault: string][] = [];
-  if (texts.length === 0 || !(await live.heldIn(texts.map(([, text]) => text).join('\n')))) return {};
+  if (texts.length === 0 || !(await live.hasLiveToken(texts.map(([, text]) => text).join('\n')))) return {};
   for (const [name, text] of texts) {
-    if (wrong.length < MAX_CHECKED_FIELDS && (await live.heldIn(text))) wrong.push([name, HOLDS_LIVE_TOKEN]);
+    if (wrong.length < MAX_CHECKED_FIELDS && (await live.hasLiveToken(text))) wrong.push([name, LIVE_TOKEN_MESSAGE]);
   }
   // Assignment would break a field called `__proto__`.
   return Object.fromEntries(wrong);

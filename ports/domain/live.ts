@@ -11,13 +11,13 @@ export interface LiveTopic {
    * Returns a text that changes whenever pages of this topic would. Polled every few seconds per
    * process: use an index, and the store to see other processes' writes.
    */
-  mark(subject: string): Promise<string>;
+  getRevision(subject: string): Promise<string>;
 }
 
 /**
  * Formats a topic with a subject: `monitor:queue%40warehouse`. Its `getRevision` receives the
  * subject, others `''`.
  */
-export const liveSubject = (name: string, subject: string): string => `${name}:${encodeURIComponent(subject)}`;
+export const formatLiveTopic = (name: string, subject: string): string => `${name}:${encodeURIComponent(subject)}`;
 
 export const LIVE_TOPICS = extensionPoint<LiveTopic>('live.topics');

@@ -24,14 +24,14 @@ export interface ProjectInfo {
 
 export interface ProjectDirectory {
   get(slug: string): Promise<ProjectInfo | null>;
-  byNumber(number: number): Promise<ProjectInfo | null>;
+  findByNumber(number: number): Promise<ProjectInfo | null>;
   /** Lists projects by slug, including archived ones. */
   list(): Promise<ProjectInfo[]>;
   /**
    * Returns a project that accepts this input.
    * @throws ServiceError unknown_project (422), worded for the input
    */
-  accepting(slug: string, what: ProjectInput): Promise<ProjectInfo>;
+  requireAccepting(slug: string, what: ProjectInput): Promise<ProjectInfo>;
 }
 
 /** Kinds of new input. */
@@ -41,7 +41,7 @@ export type ProjectInput = 'reports' | 'releases' | 'licenses' | 'installations'
 export interface ProjectUsage {
   /** Plural for messages: `items`. */
   noun: string;
-  inUse(slug: string): Promise<boolean>;
+  isInUse(slug: string): Promise<boolean>;
 }
 
 /** For plugins that store documents of a project. */
@@ -51,7 +51,7 @@ export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
  * Removes a project's data, so that a new project with its slug starts empty. Idempotent, because
  * calls are retried after a crash.
  */
-export interface ProjectBelongings {
+export interface ProjectCleanup {
   /** Removes the project's data; called at deletion and before its slug is reused. */
   clear(slug: string): Promise<void>;
   /** Removes the project's name from history; called only at deletion, may scan a log. */
@@ -59,7 +59,7 @@ export interface ProjectBelongings {
 }
 
 /** For plugins with data that a project's deletion removes. */
-export const PROJECT_BELONGINGS = extensionPoint<ProjectBelongings>('projects.belongings');
+export const PROJECT_CLEANUPS = extensionPoint<ProjectCleanup>('projects.belongings');
 
 /** A card for administrators on a project's page. */
 export interface ProjectSection {
@@ -74,12 +74,12 @@ export interface ProjectSection {
   action: { path: string; label: string; confirm: string | null };
 }
 
-export interface ProjectSections {
-  of(project: ProjectInfo): Promise<ProjectSection>;
+export interface ProjectSectionProvider {
+  loadSections(project: ProjectInfo): Promise<ProjectSection>;
 }
 
 /** Shown in plugin order. */
-export const PROJECT_SECTIONS = extensionPoint<ProjectSections>('projects.sections');
+export const PROJECT_SECTIONS = extensionPoint<ProjectSectionProvider>('projects.sections');
 
 /** A number on a project's page, linked to its list. */
 export interface ProjectFigure {
@@ -115,17 +115,17 @@ export interface ProjectPart {
   empty: { text: string; label: string; href: string } | null;
 }
 
-export interface ProjectParts {
+export interface ProjectPartProvider {
   /** Part of an element id: lower-case letters. */
   id: string;
   /** Ascending display order. */
   order: number;
   /** Loads the section for every page view: read a few index ranges at most. */
-  of(project: ProjectInfo): Promise<ProjectPart>;
+  loadPart(project: ProjectInfo): Promise<ProjectPart>;
 }
 
 /** Sections of a project's page. */
-export const PROJECT_PARTS = extensionPoint<ProjectParts>('projects.parts');
+export const PROJECT_PARTS = extensionPoint<ProjectPartProvider>('projects.parts');
 
 /** The seller's brand on public pages. */
 export interface SellerBrand {
@@ -140,10 +140,10 @@ export interface SellerBrand {
 
 export interface SellerBrands {
   /** Finds the brand of a project, or null. */
-  of(slug: string): Promise<SellerBrand | null>;
+  find(slug: string): Promise<SellerBrand | null>;
   /** Returns the brand that all branded projects share, or null. */
-  common(): Promise<SellerBrand | null>;
-  logo(slug: string): Promise<{ type: string; bytes: Buffer } | null>;
+  findCommon(): Promise<SellerBrand | null>;
+  readLogo(slug: string): Promise<{ type: string; bytes: Buffer } | null>;
 }
 
 export const SELLER_BRANDS = token<SellerBrands>('projects.brands');

@@ -51,7 +51,7 @@ export interface SessionSender {
 
 export interface SessionIntake {
   /** Counts the sessions; resolves after the commit. */
-  take(report: SessionReport, sender: SessionSender): Promise<void>;
+  record(report: SessionReport, sender: SessionSender): Promise<void>;
 }
 
 export const SESSION_INTAKE = token<SessionIntake>('releasehealth.intake');
@@ -90,7 +90,7 @@ export interface SessionWindow {
   crashes_by_token: boolean;
 }
 
-export interface HealthQuestion {
+export interface ReleaseHealthQuery {
   project: string;
   /** 1 to 720, including the current hour. */
   hours: number;
@@ -100,9 +100,9 @@ export interface HealthQuestion {
 
 export interface ReleaseHealth {
   /** Lists versions, the one with the most sessions first. */
-  versions(question: HealthQuestion): Promise<VersionHealth[]>;
+  listVersions(question: ReleaseHealthQuery): Promise<VersionHealth[]>;
   /** Returns sessions that started in this minute or later. @param since RFC 3339 */
-  since(project: string, version: string, since: string): Promise<SessionWindow>;
+  getSessionsSince(project: string, version: string, since: string): Promise<SessionWindow>;
 }
 
 export const RELEASE_HEALTH = token<ReleaseHealth>('releasehealth.figures');

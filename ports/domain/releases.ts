@@ -46,36 +46,36 @@ export interface CatalogChannel {
 
 export interface ReleaseDirectory {
   /** Lists the newest release of each channel for a platform: exact platform, otherwise `any`. */
-  channels(product: string, platform: string): Promise<CatalogChannel[]>;
+  listChannels(product: string, platform: string): Promise<CatalogChannel[]>;
   /** Lists products with a release that is not withdrawn. */
-  products(): Promise<string[]>;
+  listProducts(): Promise<string[]>;
 }
 
 export const RELEASES = token<ReleaseDirectory>('releases.directory');
 
-export type Protection = 'protected' | 'open' | 'inconclusive' | 'no_packages' | 'not_tested';
+export type ProtectionState = 'protected' | 'open' | 'inconclusive' | 'no_packages' | 'not_tested';
 
 /** Result of a maintenance run: access files, then self-test (contract 90, tick). */
 export interface ReleaseStoreState {
-  protection: Protection;
+  protection: ProtectionState;
   /** Products whose files this run wrote. */
   regenerated: readonly string[];
   last_selftest_at: string | null;
   /** Self-test result of each product. */
-  products: readonly { product: string; protection: Protection; statuses: Readonly<Record<string, number | null>> }[];
+  products: readonly { product: string; protection: ProtectionState; statuses: Readonly<Record<string, number | null>> }[];
   /** The result differs from the previous one. */
   changed: boolean;
 }
 
-export interface ReleaseStoreCare {
+export interface ReleaseStoreMaintenance {
   /**
    * Regenerates access files and runs the self-test.
    * @param force even if nothing is due (`aos store regenerate`)
    */
-  care(force?: boolean): Promise<ReleaseStoreState>;
+  run(force?: boolean): Promise<ReleaseStoreState>;
 }
 
-export const RELEASE_STORE = token<ReleaseStoreCare>('releases.store');
+export const RELEASE_STORE = token<ReleaseStoreMaintenance>('releases.store');
 
 /** Re-signs after a rotation of the release key (contract 40, files). */
 export interface ReleaseSigning {
@@ -113,9 +113,9 @@ export interface BuildHistory {
    * Replaces the commits of a version and returns them truncated and scrubbed. Resolves after the
    * commit.
    */
-  keep(project: string, version: string, given: BuildCommits): Promise<BuildCommits>;
+  save(project: string, version: string, given: BuildCommits): Promise<BuildCommits>;
   /** Returns null when no commits are stored. */
-  of(project: string, version: string): Promise<BuildCommits | null>;
+  find(project: string, version: string): Promise<BuildCommits | null>;
 }
 
 /** Publishes known to the bug tracker, for plugins that the update service depends on. */
@@ -129,7 +129,7 @@ export interface PublishedVersions {
    * Lists versions with the time of their first publish, newest first.
    * @param version only this one
    */
-  publishes(project: string, version?: string): Promise<readonly { version: string; published_at: string }[]>;
+  listPublishes(project: string, version?: string): Promise<readonly { version: string; published_at: string }[]>;
 }
 
 export const PUBLISHED_VERSIONS = token<PublishedVersions>('bugs.published_versions');

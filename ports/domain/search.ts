@@ -2,7 +2,7 @@
 import type { SessionPrincipal } from '../http.js';
 import { extensionPoint } from '../token.js';
 
-export interface SearchQuestion {
+export interface SearchQuery {
   /** Entered text, trimmed, 1 to 200 characters. */
   text: string;
   /** Lower-case words of `text`; never empty. */
@@ -24,7 +24,7 @@ export interface SearchHit {
   state?: string | null;
 }
 
-interface Act {
+interface SearchActionBase {
   /** Leading word: `Silence`. */
   verb: string;
   /** Synonyms. */
@@ -34,7 +34,7 @@ interface Act {
 }
 
 /** An action without a target: `New monitor`. */
-export interface PlainAct extends Act {
+export interface PlainSearchAction extends SearchActionBase {
   /** Object of the action; all of its words must match: `monitor`. */
   noun: string;
   /** Synonyms. */
@@ -44,14 +44,14 @@ export interface PlainAct extends Act {
 }
 
 /** An action on a target named after the verb: `Silence web-1`. */
-export interface ActOn extends Act {
+export interface TargetedSearchAction extends SearchActionBase {
   /**
    * Returns targets, best first, with the URL of their form. `words` and `text` exclude the verb.
    */
-  readonly on: (question: SearchQuestion) => Promise<readonly SearchHit[]>;
+  readonly on: (question: SearchQuery) => Promise<readonly SearchHit[]>;
 }
 
-export type SearchAct = PlainAct | ActOn;
+export type SearchAction = PlainSearchAction | TargetedSearchAction;
 
 /** Searches one kind of object. */
 export interface SearchProvider {
@@ -67,13 +67,13 @@ export interface SearchProvider {
    * Returns the best `limit` hits, best first. Results after one second are dropped: use an index,
    * or small or in-memory data.
    */
-  find(question: SearchQuestion): Promise<readonly SearchHit[]>;
+  find(question: SearchQuery): Promise<readonly SearchHit[]>;
   /** Returns the path of the object named exactly (a ref, a key), to redirect to, or null. */
-  exact?(question: SearchQuestion): Promise<string | null>;
+  findExact?(question: SearchQuery): Promise<string | null>;
   /** Actions offered in the search; each leads to a form and changes nothing itself. */
-  acts?: readonly SearchAct[];
+  acts?: readonly SearchAction[];
   /** Returns the path of the list with every hit. */
-  more?(text: string): string;
+  getListHref?(text: string): string;
 }
 
 export const SEARCH_PROVIDERS = extensionPoint<SearchProvider>('search.providers');

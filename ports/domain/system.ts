@@ -1,6 +1,6 @@
 /** Runtime, migrations and catalog of the service, provided by the kernel. */
-import type { MetDamage } from '../store/damage.js';
-import type { Examined } from '../store/examination.js';
+import type { CorruptDocument } from '../store/damage.js';
+import type { StoreExaminationResult } from '../store/examination.js';
 import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
@@ -61,31 +61,31 @@ export interface ServiceRuntime {
   engine: string;
   /** Identifies this process and detects ended ones of this host. */
   processes: Processes;
-  plugins(): readonly PluginState[];
+  listPlugins(): readonly PluginState[];
   /** Returns the health of all plugins by id; after an error or 5 s `{ok: false, error}`. */
-  health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>>;
+  checkHealth(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>>;
   /** Returns the store's round trip in milliseconds. @throws when the store does not respond */
   pingStore(): Promise<number>;
-  storeBytes(): Promise<number | null>;
+  getStoreBytes(): Promise<number | null>;
   /** Whether `examineStore` applies: the engine is embedded. */
-  examinesStore: boolean;
+  canExamineStore: boolean;
   /** Reads all stored data concurrently; null when a database server maintains the files. */
-  examineStore(signal?: AbortSignal): Promise<Examined | null>;
+  examineStore(signal?: AbortSignal): Promise<StoreExaminationResult | null>;
   /** Lists store damage that calls of this process encountered. */
-  metDamage(): readonly MetDamage[];
+  listDamage(): readonly CorruptDocument[];
   /** Returns the free bytes of the data directory. */
-  freeBytes(): Promise<number>;
+  getFreeBytes(): Promise<number>;
   /** Lists the last seven days, newest first. */
-  unlistedProxies(): readonly UnlistedProxy[];
+  listUnlistedProxies(): readonly UnlistedProxy[];
   /** Checks whether the clock is trusted. Until it is, jobs with `removesByAge` are skipped. */
-  clock(): Promise<ClockState>;
+  checkClock(): Promise<ClockState>;
   /** Returns the number of processes on this store, which share every limit. */
-  peers(): number;
+  countProcesses(): number;
 }
 
 /** Numbered migrations of stored data. */
 export interface ServiceMigrations {
-  migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
+  listMigrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
   /**
    * Runs pending migrations under a lease.
    * @throws Error naming each failed migration and its reason
@@ -96,15 +96,15 @@ export interface ServiceMigrations {
 /** Combined contributions of the installed plugins. */
 export interface ServiceCatalog {
   /** Lists the scopes that plugins registered. */
-  scopes(): readonly string[];
+  listScopes(): readonly string[];
   /** Lists the events that plugins registered. */
-  events(): readonly string[];
+  listEvents(): readonly string[];
   /** Lists the navigation pages that a role may open. */
-  pages(role: Role): readonly ListedPage[];
+  listPages(role: Role): readonly ListedPage[];
   /** Returns openapi.json, always the same object. */
-  openapi(): Promise<object>;
+  getOpenApi(): Promise<object>;
   /** Returns the routes offered to agents; empty without a server. */
-  tools(): RouteTools;
+  getTools(): RouteTools;
 }
 
 export const RUNTIME = token<ServiceRuntime>('kernel.runtime');

@@ -6,7 +6,7 @@ import type { AccountInfo } from './access.js';
 export interface TokenProjects {
   has(slug: string): Promise<boolean>;
   /** Lists slugs with names for a form. */
-  options(): Promise<readonly { value: string; label: string }[]>;
+  listOptions(): Promise<readonly { value: string; label: string }[]>;
 }
 
 /** For the plugin that manages projects. */
@@ -23,16 +23,16 @@ export interface TokenPurpose {
 export type PurposeState = 'active' | 'paused' | 'ended';
 
 /** Reports whether the object of a token still exists. */
-export interface TokenPurposes {
+export interface TokenPurposeResolver {
   kind: string;
   /**
    * Returns the state, at every use. `ended` revokes the token; without the plugin it is rejected.
    */
-  stateOf(purpose: TokenPurpose): Promise<PurposeState>;
+  getState(purpose: TokenPurpose): Promise<PurposeState>;
 }
 
 /** For plugins that issue tokens with a purpose. */
-export const TOKEN_PURPOSES = extensionPoint<TokenPurposes>('access.token_purposes');
+export const TOKEN_PURPOSES = extensionPoint<TokenPurposeResolver>('access.token_purposes');
 
 /** Properties of a new token. */
 export interface NewToken {
@@ -73,9 +73,9 @@ export interface TokenIssuer {
    */
   revoke(id: string): Promise<boolean>;
   /** Revokes the tokens bound to a monitor source and returns their number. */
-  revokeSource(source: string): Promise<number>;
+  revokeBySource(source: string): Promise<number>;
   /** Removes all tokens bound to a project, immediately in every process. */
-  removeProject(slug: string): Promise<void>;
+  removeByProject(slug: string): Promise<void>;
   /** Finds a token's record, without its secret. */
   find(id: string): Promise<TokenRecord | null>;
   /** Lists up to 1,000 tokens of one kind, newest first. */
@@ -85,7 +85,7 @@ export interface TokenIssuer {
    * @param after the last page's `next`
    * @throws InvalidCursor
    */
-  page(
+  listPage(
     filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,
     after?: string | null,

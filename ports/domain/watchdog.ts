@@ -9,7 +9,7 @@ import { event, extensionPoint, token } from '../token.js';
  * Source of a monitor: 1 to 128 characters, case-sensitive, no `.` or `..` segment (contract 30,
  * heartbeat).
  */
-export const MONITOR_SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
+export const MONITOR_SOURCE_PATTERN = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
 
 export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | 'maintenance';
 export type MonitorAlarm = 'none' | 'open' | 'suppressed';
@@ -242,17 +242,17 @@ export interface MonitorProbes {
    * @returns input of `save`
    * @throws ServiceError validation_failed, with fields below `probe`
    */
-  check(given: unknown, source: string): Promise<unknown>;
+  validate(given: unknown, source: string): Promise<unknown>;
   /** Lists unsupported fields of `given` as sentences for `warnings` (contract 00, envelope). */
-  unknown(given: unknown): string[];
+  listUnknownFields(given: unknown): string[];
   /** Saves a configuration; resolves after the commit. @param checked result of `validate` */
   save(source: string, checked: unknown): Promise<void>;
   /** Returns the configuration without secrets; null: not probed. */
-  of(source: string): Promise<Record<string, Json> | null>;
+  find(source: string): Promise<Record<string, Json> | null>;
   /** Formats the configuration in one line. */
-  summary(probe: Record<string, Json>): string;
+  formatSummary(probe: Record<string, Json>): string;
   /** Returns the path of the edit page; null: of the page that creates a probed monitor. */
-  href(source: string | null): string;
+  getHref(source: string | null): string;
 }
 
 /** For the plugin that probes machines; at most one. */
@@ -288,7 +288,7 @@ export interface MonitorCondition {
   days: [day: number, watched: number, warning: number, down: number][];
 }
 
-export interface MonitorConditions {
+export interface MonitorConditionList {
   /** Distinct monitors, unordered; unknown ones are omitted. */
   monitors: MonitorCondition[];
   /** False: truncated by the limit. */
@@ -296,7 +296,7 @@ export interface MonitorConditions {
 }
 
 export interface WatchdogApi {
-  conditions(query: ConditionQuery): Promise<MonitorConditions>;
+  listConditions(query: ConditionQuery): Promise<MonitorConditionList>;
   /**
    * Runs the evaluator under its lease, then `also` under the same lease. Returns null when another
    * run holds it.
@@ -311,28 +311,28 @@ export interface WatchdogApi {
    * @throws ServiceError insufficient_scope (monitor of another project, or not created by a public
    *   key), validation_failed
    */
-  checkIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
+  recordCheckIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
   /**
    * Records a heartbeat; an error means down immediately. Resolves after the commit.
    * @returns false for an unknown monitor
    */
-  observe(observation: Observation): Promise<boolean>;
+  recordObservation(observation: Observation): Promise<boolean>;
   /**
    * Creates a monitor.
    * @throws ServiceError conflict (existing source), validation_failed, unknown_project
    */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
   /** Lists ended runs, newest first. */
-  runs(limit: number): Promise<RunRecord[]>;
+  listRuns(limit: number): Promise<RunRecord[]>;
   /** Finds a monitor by source or id; null when it does not exist. */
   find(source: string): Promise<MonitorView | null>;
   /** Lists monitors by source in pages. Callers check permissions. @throws InvalidCursor */
-  monitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
+  listMonitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
   /**
    * Lists the versions that machines of a project report (`app_version`), most frequent first;
    * `1.2` equals `1.2.0`.
    */
-  adoption(project: string): Promise<VersionAdoption[]>;
+  listVersionAdoption(project: string): Promise<VersionAdoption[]>;
 }
 
 export const WATCHDOG = token<WatchdogApi>('watchdog.api');

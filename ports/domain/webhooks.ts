@@ -17,7 +17,7 @@ export const WEBHOOK_DISABLED = event<WebhookDisabled>('webhook.disabled');
  * Adds data to each delivery attempt that is never stored, so that late attempts carry fresh
  * credentials.
  */
-export interface AttemptData {
+export interface AttemptDataProvider {
   /** Event name. Only webhooks that list it get the data; `*` does not match. */
   event: string;
   /**
@@ -30,13 +30,13 @@ export interface AttemptData {
    * fails the attempt, which is retried.
    * @param webhook id of the receiving webhook
    */
-  made(
+  buildData(
     event: DomainEvent,
     webhook: string,
   ): Promise<{ data: Readonly<Record<string, string>>; secrets: readonly string[] }>;
 }
 
-export const ATTEMPT_DATA = extensionPoint<AttemptData>('webhooks.attempt_data');
+export const ATTEMPT_DATA = extensionPoint<AttemptDataProvider>('webhooks.attempt_data');
 
 /** Looks up webhooks whose data holds secrets. */
 export interface WebhookReceivers {
@@ -44,7 +44,7 @@ export interface WebhookReceivers {
    * Returns whether this webhook exists, possibly disabled, and lists this event of this project by
    * name.
    */
-  receives(webhook: string, event: string, project: string): Promise<boolean>;
+  isReceiver(webhook: string, event: string, project: string): Promise<boolean>;
   /** Returns whether an enabled webhook lists this event of this project by name. */
   hasReceiver(event: string, project: string): Promise<boolean>;
 }

@@ -3,20 +3,20 @@ import type { Principal, SessionPrincipal } from './principal.js';
 /** Authenticates callers; provided by the access plugin as `access.authenticator`. */
 export interface Authenticator {
   /** Authenticates a Bearer token or the shared key; null when invalid, expired or revoked. */
-  bearer(secret: string): Promise<Principal | null>;
+  authenticateBearer(secret: string): Promise<Principal | null>;
   /** Authenticates a `svc_session` cookie; null when the session has ended. */
-  session(cookie: string): Promise<SessionPrincipal | null>;
+  authenticateSession(cookie: string): Promise<SessionPrincipal | null>;
   /**
    * Returns the CSRF token of a cookie (of a session, or of an anonymous visitor at the login
    * form).
    */
-  csrf(cookie: string): string;
+  getCsrfToken(cookie: string): string;
   /** Logs a rejected request for security monitoring. */
-  refused?(refusal: Refusal): void;
+  recordRejection?(refusal: RequestRejection): void;
 }
 
 /** A request rejected for its credential, permissions or form token. */
-export interface Refusal {
+export interface RequestRejection {
   what: 'credential' | 'scope' | 'csrf';
   /** Path template of the route. */
   path: string;

@@ -22,7 +22,7 @@ export interface BasicRequest {
   address: string;
 }
 
-export type BasicVerdict =
+export type BasicDecision =
   | {
       open: true;
       /** Authenticated user; null: the path is public. */
@@ -48,7 +48,7 @@ export interface BasicGuard {
    * @param pressed the address exceeds its rate limit: accept only valid credentials and avoid
    *   expensive work
    */
-  judge(given: BasicCredentials | null, request: BasicRequest, pressed: boolean): Promise<BasicVerdict>;
+  authorize(given: BasicCredentials | null, request: BasicRequest, pressed: boolean): Promise<BasicDecision>;
 }
 
 /** Caller accepted by a guard. */

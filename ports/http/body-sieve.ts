@@ -1,5 +1,5 @@
 /** Drops parts of a body while it arrives, to save memory. */
-export interface BodySieve {
+export interface BodyFilter {
   /** Returns what remains of the next chunk. */
   push(piece: Buffer): readonly Buffer[];
   /** Returns retained data after the last chunk. */

@@ -1,7 +1,7 @@
 /** Streamed file responses with range support, uncompressed (contract 40, files). */
 import { Answer } from './answer.js';
 
-export interface AnsweredFile {
+export interface StreamableFile {
   /** Bytes. */
   size: number;
   /**
@@ -27,7 +27,7 @@ export interface AnsweredFile {
  * (RFC 9110).
  */
 export class FileAnswer extends Answer {
-  constructor(readonly file: AnsweredFile) {
+  constructor(readonly file: StreamableFile) {
     super();
   }
 }

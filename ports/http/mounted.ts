@@ -1,4 +1,4 @@
-import type { OwnHosts } from './own-hosts.js';
+import type { CustomHosts } from './own-hosts.js';
 import type { PageSpec, PanelSpec } from './page.js';
 import type { RouteSpec } from './route.js';
 
@@ -34,5 +34,5 @@ export interface MountedPanel {
 /** Custom hosts for a plugin's shared pages. */
 export interface MountedHosts {
   plugin: string;
-  hosts: OwnHosts;
+  hosts: CustomHosts;
 }

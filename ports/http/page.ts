@@ -2,7 +2,7 @@ import type { ObjectSchema } from 'joi';
 import type { Reply } from './answer.js';
 import type { BasicGuard } from './basic.js';
 import type { SessionPrincipal } from './principal.js';
-import type { OpenBucket } from './rates.js';
+import type { PublicBucket } from './rates.js';
 import type { HttpRequest } from './request.js';
 import type { StreamedInput } from './uploaded-body.js';
 import type { Redirect, View } from './view.js';
@@ -43,7 +43,7 @@ export interface PageSpec {
   /**
    * Limits of a public page: its bucket, and the verified password behind a response (`RouteSpec`).
    */
-  limits?: { bucket: OpenBucket; proves?: (request: HttpRequest, answer: object) => string | null };
+  limits?: { bucket: PublicBucket; proves?: (request: HttpRequest, answer: object) => string | null };
   /**
    * Loads all panels for the session: the view's context gets `panels: {attention: [{id, html}],
    * trend: […]}`.

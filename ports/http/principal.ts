@@ -41,5 +41,5 @@ export interface SessionPrincipal {
  * Returns the caller's time zone for displayed and entered times.
  * @param own default (`app.timezone`)
  */
-export const zoneOf = (principal: Principal, own: string): string =>
+export const getTimeZone = (principal: Principal, own: string): string =>
   (principal.kind === 'session' ? principal.timezone : undefined) ?? own;

@@ -1,7 +1,7 @@
 /** Project selection in the top bar, which filters every list (contract 80). */
 export interface ProjectChoices {
   /** Lists the first unarchived projects by slug. @param most at least 1 */
-  first(most: number): Promise<{ items: readonly ChoosableProject[]; more: boolean }>;
+  listFirst(most: number): Promise<{ items: readonly ChoosableProject[]; more: boolean }>;
   /** Finds a project, or null. */
   find(slug: string): Promise<ChoosableProject | null>;
 }

@@ -1,7 +1,7 @@
 import type { ObjectSchema, Schema } from 'joi';
 import type { Access } from './access.js';
-import type { BodySieve } from './body-sieve.js';
-import type { OpenBucket, RateClass } from './rates.js';
+import type { BodyFilter } from './body-sieve.js';
+import type { PublicBucket, RateClass } from './rates.js';
 import type { HttpRequest } from './request.js';
 import type { ToolSpec } from './tool.js';
 import type { StreamedInput } from './uploaded-body.js';
@@ -69,7 +69,7 @@ export interface RouteSpec {
   limits?: {
     rate?: RateClass;
     /** Bucket of `public` calls. Default: `rest`, or `store` with HTTP Basic. */
-    bucket?: OpenBucket;
+    bucket?: PublicBucket;
     /**
      * Returns the verified key or password behind a response, or null. Such responses have a
      * separate bucket, so that others cannot exhaust it through a shared address.
@@ -92,7 +92,7 @@ export interface RouteSpec {
      * Creates a filter that drops parts of an oversized body while it arrives.
      * @param most maximum bytes to keep
      */
-    sieve?: (most: number) => BodySieve;
+    sieve?: (most: number) => BodyFilter;
     /** Maximum body bytes on the wire; default `limits.json_bytes`. */
     bytes?: number;
     /**

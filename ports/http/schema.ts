@@ -7,7 +7,7 @@ import type { Schema } from 'joi';
  * @param name noun, or noun with action: `Item`, `WebhookCreation`; not `New…` (Go constructors) or
  *   built-in types (`Error`)
  */
-export const named = <S extends Schema>(name: string, schema: S): S => {
+export const withSchemaName = <S extends Schema>(name: string, schema: S): S => {
   // `describe()` walks the whole schema, which would dominate start-up time.
   const description = schema.$_getFlag('description') as string | undefined;
   return schema.meta({ component: { name, description } }) as S;
@@ -17,11 +17,11 @@ export const named = <S extends Schema>(name: string, schema: S): S => {
  * Adds JSON Schema keywords for joi rules that cannot be translated (`custom`).
  * @param json keywords, for example `{ maxLength: 200 }`
  */
-export const stated = <S extends Schema>(json: Readonly<Record<string, unknown>>, schema: S): S =>
+export const withJsonSchema = <S extends Schema>(json: Readonly<Record<string, unknown>>, schema: S): S =>
   schema.meta({ json }) as S;
 
 /**
  * Hides a query parameter or an alternative from openapi.json, when another operation (`GET
  * /bugs?action=next`, at POST) or the route's description documents it.
  */
-export const unlisted = <S extends Schema>(schema: S): S => schema.meta({ unlisted: true }) as S;
+export const hideFromOpenApi = <S extends Schema>(schema: S): S => schema.meta({ unlisted: true }) as S;

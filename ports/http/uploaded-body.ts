@@ -30,9 +30,9 @@ export interface UploadedBody {
   /** Readable once; unread content is discarded after the handler. */
   content: AsyncIterable<Uint8Array>;
   /** Reads the parts before the content. Empty without multipart. */
-  first(): Promise<Record<string, string>>;
+  readLeadingFields(): Promise<Record<string, string>>;
   /**
    * Returns the parts by name after `content` has been read completely. Empty without multipart.
    */
-  fields(): Promise<Record<string, string>>;
+  readFields(): Promise<Record<string, string>>;
 }

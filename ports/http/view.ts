@@ -1,7 +1,7 @@
 import { Answer, type Cookie } from './answer.js';
 
 /** Rejection details of a redisplayed form. */
-export interface FormRefusal {
+export interface RejectedFormDetails {
   code: string;
   message: string;
   /** Control → message. */
@@ -11,7 +11,7 @@ export interface FormRefusal {
 export class View extends Answer {
   status = 200;
   /** Sent instead of the page to scripts that request JSON. */
-  refusal: FormRefusal | null = null;
+  refusal: RejectedFormDetails | null = null;
   holdsSecret = false;
   isDocument = false;
   onceThen: { label: string; href: string } | null = null;
@@ -27,7 +27,7 @@ export class View extends Answer {
     return this;
   }
   /** Marks the view as a rejected form. */
-  withRefusal(status: number, refusal: FormRefusal): this {
+  withRejection(status: number, refusal: RejectedFormDetails): this {
     this.refusal = refusal;
     return this.withStatus(status);
   }
@@ -49,7 +49,7 @@ export class View extends Answer {
    * afterwards states that it was shown. The context must be JSON.
    * @param back link to continue
    */
-  shownOnce(back: { label: string; href: string }): this {
+  asOneTimeView(back: { label: string; href: string }): this {
     this.onceThen = back;
     return this;
   }
@@ -66,7 +66,7 @@ export interface Flash {
 export class Redirect {
   cookies: Cookie[] = [];
   /** The location is external input: it falls back to `/` unless GET serves a page there. */
-  named = false;
+  toUntrusted = false;
   constructor(
     readonly location: string,
     readonly flash?: Flash,

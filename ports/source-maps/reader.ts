@@ -62,7 +62,7 @@ export interface SourcePosition {
   source: { before: string[]; line: string; after: string[] } | null;
 }
 
-export interface MapQuestion {
+export interface LocateRequest {
   /** Owner of the map; owners share time fairly. */
   owner: string;
   /** Cache key of the map. */
@@ -82,13 +82,13 @@ export interface SourceMaps {
    * Resolves positions, one result each in order; null when unmapped.
    * @throws SourceMapRejected, and errors of `load`
    */
-  locate(question: MapQuestion): Promise<(SourcePosition | null)[]>;
+  locate(question: LocateRequest): Promise<(SourcePosition | null)[]>;
   /** Stops the background workers. */
   close(): Promise<void>;
 }
 
 /** An upload cannot be used, permanently or temporarily. */
-export class MapRefused extends Error {
+export class SourceMapRejected extends Error {
   override name = 'MapRefused';
   constructor(
     /** Predicate about the upload: `has more than 10000 files`. */

@@ -1,5 +1,5 @@
 /** Automatic backups of the embedded store (contract 95, command line). */
-export interface BackupNote {
+export interface BackupInfo {
   path: string;
   /** RFC 3339, UTC. */
   at: string;
@@ -11,24 +11,24 @@ export interface Backups {
   /** Folder of the backups; null: no embedded store, use its own tools. */
   readonly folder: string | null;
   /** Finds the newest complete backup, or null. Backups with future timestamps are ignored. */
-  newest(): Promise<BackupNote | null>;
+  findNewest(): Promise<BackupInfo | null>;
   /**
    * Creates a backup in a separate process and removes the oldest beyond the limit.
    * @param beforeMigration without packages, counted separately, once per version: returns the
    *   existing one until `recordMigration`
    * @throws Error, one sentence
    */
-  make(options?: { beforeMigration?: boolean; signal?: AbortSignal }): Promise<BackupNote>;
+  create(options?: { beforeMigration?: boolean; signal?: AbortSignal }): Promise<BackupInfo>;
   /**
    * Records that this version migrated the store. The backup made before is kept for at least a
    * day.
    */
-  noteMigrated(): Promise<void>;
+  recordMigration(): Promise<void>;
 }
 
 export const NO_BACKUPS: Backups = {
   folder: null,
-  newest: () => Promise.resolve(null),
-  make: () => Promise.reject(new Error('only the embedded store is backed up by this service')),
-  noteMigrated: () => Promise.resolve(),
+  findNewest: () => Promise.resolve(null),
+  create: () => Promise.reject(new Error('only the embedded store is backed up by this service')),
+  recordMigration: () => Promise.resolve(),
 };

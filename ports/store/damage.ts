@@ -1,12 +1,12 @@
 /** Damaged location. Null `id`: unknown document; null `collection`: the whole store. */
-export interface DamagedPlace {
+export interface DamageLocation {
   collection: string | null;
   id: string | null;
 }
 
 /** Damage encountered by a read or write. */
-export interface MetDamage {
-  place: DamagedPlace;
+export interface CorruptDocument {
+  place: DamageLocation;
   /** Last occurrence, RFC 3339. */
   at: string;
 }
@@ -15,7 +15,7 @@ export interface MetDamage {
 export class StoreDamaged extends Error {
   override name = 'StoreDamaged';
   constructor(
-    readonly place: DamagedPlace,
+    readonly place: DamageLocation,
     options?: ErrorOptions,
   ) {
     const row = place.id === null ? 'a document' : `the document "${place.id}"`;

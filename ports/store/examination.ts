@@ -1,5 +1,5 @@
 /** Result of reading all stored data. */
-export interface Examined {
+export interface StoreExaminationResult {
   ok: boolean;
   /** Readable documents. */
   documents: number;

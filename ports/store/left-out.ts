@@ -3,29 +3,29 @@
  * the rest stays available. For display only: code that writes based on a list must use the
  * collection, whose page fails.
  */
-import type { Collection, Doc, Find, Page } from '../store.js';
+import type { Collection, Doc, FindQuery, Page } from '../store.js';
 import type { StoreDamaged } from './damage.js';
 
 /** Documents listed individually; the rest is counted. */
 const MAX_NAMED_DOCUMENTS = 20;
 
 /** Members to spread into a response; empty when nothing was skipped. */
-export interface Warned {
+export interface ListWarnings {
   warnings?: string[];
 }
 
-export type ReadablePage<T> = Page<T> & Warned;
+export type ReadablePage<T> = Page<T> & ListWarnings;
 
-export class LeftOutDocuments {
+export class SkippedDocuments {
   readonly #places = new Set<string>();
 
   /** Records a damaged document; use as `FindQuery.damaged`. */
-  readonly tell = ({ place: { collection, id } }: StoreDamaged): void => {
+  readonly add = ({ place: { collection, id } }: StoreDamaged): void => {
     this.#places.add(`${id === null ? 'a document' : `the document "${id}"`} of ${collection ?? 'the store'}`);
   };
 
   /** One sentence per document. */
-  get warned(): Warned {
+  get toWarnings(): ListWarnings {
     if (this.#places.size === 0) return {};
     const places = [...this.#places];
     const more = places.length - MAX_NAMED_DOCUMENTS;
@@ -38,15 +38,15 @@ export class LeftOutDocuments {
 }
 
 /** Replaces document names for callers with limited access. */
-export const unnamed = ({ warnings }: Warned): Warned =>
+export const hideDocumentNames = ({ warnings }: ListWarnings): ListWarnings =>
   warnings === undefined ? {} : { warnings: ['documents that are damaged are left out: ask an administrator'] };
 
 /** Finds documents and skips damaged ones. */
-export async function findReadable<T extends Doc>(rows: Collection<T>, query: Find): Promise<ReadablePage<T>> {
-  const left = new LeftOutDocuments();
-  const page = await rows.find({ ...query, damaged: left.tell });
-  return { ...page, ...left.warned };
+export async function findReadable<T extends Doc>(rows: Collection<T>, query: FindQuery): Promise<ReadablePage<T>> {
+  const left = new SkippedDocuments();
+  const page = await rows.find({ ...query, damaged: left.add });
+  return { ...page, ...left.toWarnings };
 }
 
 /** Returns the warnings of a page for the response. */
-export const warned = ({ warnings }: Warned): Warned => (warnings === undefined ? {} : { warnings });
+export const pickWarnings = ({ warnings }: ListWarnings): ListWarnings => (warnings === undefined ? {} : { warnings });

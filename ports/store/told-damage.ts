@@ -5,7 +5,7 @@ import type { StoreDamaged } from './damage.js';
 /** Remembered documents; beyond that a document may be logged again. */
 const MAX_REPORTED_PLACES = 1_000;
 
-export class ToldDamage {
+export class CorruptionReporter {
   readonly #told = new Set<string>();
 
   /** @param what name of the skipped data, for the log */
@@ -14,7 +14,7 @@ export class ToldDamage {
     private readonly what: string,
   ) {}
 
-  readonly tell = (err: StoreDamaged): void => {
+  readonly report = (err: StoreDamaged): void => {
     const { collection, id } = err.place;
     const document = `${collection} ${id}`;
     if (this.#told.has(document)) return;

@@ -37,7 +37,7 @@ export async function startBare(): Promise<Server> {
  */
 export async function startService(settings: Record<string, string>, checkout?: string): Promise<Server> {
   TestService.asUsersRunIt = true;
-  const service = await TestService.first(settings);
+  const service = await TestService.createEmpty(settings);
   if (checkout !== undefined) service.cli = join(resolve(checkout), 'dist', 'cli', 'main.js');
   await service.start();
   return {

@@ -1,5 +1,5 @@
 /** What is measured: the calls that applications, machines, agents and users make most. */
-import { packageWith } from '../../clients/demo/package-file.js';
+import { buildPackage } from '../../clients/demo/package-file.js';
 import { createEnvelopeSource } from '../support/sentry-envelope.js';
 import type { Workload } from './measure.js';
 
@@ -98,7 +98,7 @@ export const CALLS: MeasuredCall[] = [
     name: 'update checks',
     bare: { path: '/empty', method: 'GET' },
     prepare: async (call) => {
-      await call(`/api/updateservice/v1/publish?product=${PROJECT}&version=1.4.2`, packageWith('a.txt', 'a'));
+      await call(`/api/updateservice/v1/publish?product=${PROJECT}&version=1.4.2`, buildPackage('a.txt', 'a'));
       return { method: 'GET', path: `/api/updateservice/v1/check?product=${PROJECT}&version=1.4.1` };
     },
   },

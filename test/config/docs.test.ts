@@ -2,17 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { defaults, renderDocs, sectionsOf } from '../../config/docs.js';
-import { packageRoot } from '../../config/load.js';
+import { buildDefaults, renderDocs, sectionsOf } from '../../config/docs.js';
+import { findPackageRoot } from '../../config/load.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 
 describe('what is made from the configuration schemas', () => {
-  const root = packageRoot();
+  const root = findPackageRoot();
   const sections = sectionsOf(BUILTIN);
 
   it('config/default.json holds every key with its default (else: node scripts/configuration.mjs)', async () => {
     const file: unknown = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8'));
-    expect(file).to.deep.equal(defaults(sections));
+    expect(file).to.deep.equal(buildDefaults(sections));
   });
 
   it('docs/configuration.md is current (else: node scripts/configuration.mjs)', async () => {

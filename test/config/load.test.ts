@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi from 'joi';
-import { ConfigError, loadConfig, packageRoot, type Configuration } from '../../config/load.js';
-import { unknownIn } from '../../config/sources.js';
+import { ConfigError, loadConfig, findPackageRoot, type Configuration } from '../../config/load.js';
+import { findUnknownVariables } from '../../config/sources.js';
 
 describe('configuration', () => {
   let root: string;
@@ -17,7 +17,7 @@ describe('configuration', () => {
     await mkdir(join(root, 'config'));
     await writeFile(
       join(root, 'config/default.json'),
-      await readFile(join(packageRoot(), 'config/default.json'), 'utf8'),
+      await readFile(join(findPackageRoot(), 'config/default.json'), 'utf8'),
     );
   });
   afterEach(async () => {
@@ -91,7 +91,7 @@ describe('configuration', () => {
     });
     expect(unknown).to.deep.equal(['SVC_PROT', 'svc_port']);
     const read = new Set<string>();
-    const clients = join(packageRoot(), 'clients');
+    const clients = join(findPackageRoot(), 'clients');
     for (const name of await readdir(clients, { recursive: true }))
       if (/\.(ts|sh|ps1)$/.test(name))
         for (const [variable] of (await readFile(join(clients, name), 'utf8')).matchAll(
@@ -99,7 +99,7 @@ describe('configuration', () => {
         ))
           read.add(variable);
     expect(read).to.include('SVC_PASSWORD_FILE');
-    expect(unknownIn(Object.fromEntries([...read].map((name) => [name, ''])))).to.deep.equal([]);
+    expect(findUnknownVariables(Object.fromEntries([...read].map((name) => [name, ''])))).to.deep.equal([]);
   });
 
   it('works with an empty default.json, by the schema', async () => {
@@ -379,7 +379,7 @@ describe('configuration', () => {
         SVC_HOOKS__ALLOW_CIDRS: '["10.0.0.0/8"]',
         SVC_HOOKS__RETRY__TIMES: '7',
       });
-      const section = config.section('hooks', schema);
+      const section = config.validateSection('hooks', schema);
       expect(section).to.deep.equal({
         egress_policy: 'public-only',
         allow_cidrs: ['10.0.0.0/8'],
@@ -388,27 +388,27 @@ describe('configuration', () => {
       });
       expect(Object.isFrozen((section as { retry: object }).retry)).to.equal(true);
       expect((config.sections['hooks'] as { allow_cidrs: unknown }).allow_cidrs).to.deep.equal(['10.0.0.0/8']);
-      config.refuseUnknown([...Object.keys(config.sections), 'chat']);
+      config.rejectUnknownSections([...Object.keys(config.sections), 'chat']);
     });
 
     it('name their faults in one line', async () => {
       await write('config/local.json', { hooks: { allow_cidrs: 'all' } });
       const config = await load({ SVC_CHAT__STRICT: '1' });
-      expect(await fault(() => config.section('hooks', schema))).to.equal(
+      expect(await fault(() => config.validateSection('hooks', schema))).to.equal(
         'configuration: hooks.allow_cidrs must be an array (from config/local.json)',
       );
-      expect(await fault(() => config.section('chat', joi.object({})))).to.equal(
+      expect(await fault(() => config.validateSection('chat', joi.object({})))).to.equal(
         'configuration: chat.strict is not a known key (from environment variable SVC_CHAT__STRICT)',
       );
       expect(
-        await fault(() => config.refuseUnknown(Object.keys(config.sections).filter((id) => id !== 'chat'))),
+        await fault(() => config.rejectUnknownSections(Object.keys(config.sections).filter((id) => id !== 'chat'))),
       ).to.equal('configuration: chat is not a known key (from environment variable SVC_CHAT__STRICT)');
     });
 
     it('rejects values that are not objects', async () => {
       await write('config/local.json', { hooks: true });
       const config = await load();
-      expect(await fault(() => config.section('hooks', schema))).to.equal(
+      expect(await fault(() => config.validateSection('hooks', schema))).to.equal(
         'configuration: hooks must be an object (from config/local.json)',
       );
     });

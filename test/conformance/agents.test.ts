@@ -235,7 +235,7 @@ describe('conformance: agents', function () {
   });
 
   it('claims by a token made for one agent under that name only', async () => {
-    const { token } = await tracker.service.command<{ token: string }>(
+    const { token } = await tracker.service.runCommand<{ token: string }>(
       'token create --name fixer --scopes bugtracker:manage --project alpha --agent fixer-1'.split(' '),
     );
     const bound = (path: string, body?: object): Promise<Wire> =>
@@ -263,7 +263,7 @@ describe('conformance: agents', function () {
 
   it('returns the project’s repository with an item that names none, in every call', async () => {
     const repo_url = 'https://github.com/acme/beta';
-    const manage = await tracker.service.token('projects:manage');
+    const manage = await tracker.service.createToken('projects:manage');
     const changed = await ask(tracker.service, 'PATCH', '/api/projects/v1/projects/beta', {
       token: manage,
       body: { repo_url },

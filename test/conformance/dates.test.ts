@@ -22,13 +22,13 @@ describe('days that do not exist', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0' });
-    await service.project('shop');
+    service = await TestService.createInProcess({ SVC_LIMITS__API_PER_MINUTE: '0' });
+    await service.createProject('shop');
     const scopes = [
       'bugtracker:report,bugtracker:manage,watchdog:manage,watchdog:ping,webhooks:manage',
       'license:manage,updateservice:publish,projects:manage,system:read',
     ];
-    token = await service.token(scopes.join());
+    token = await service.createToken(scopes.join());
     const monitor = { source: 'web-1', interval_seconds: 60 };
     expect((await service.request('POST', '/api/watchdog/v1/monitors', token, monitor)).status).to.equal(201);
   });

@@ -5,12 +5,12 @@ import { StoreJobRepository } from '../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { RandomIds } from '../../adapters/node/ids.js';
 import { Lease, type LeaseRow } from '../../lib/lease.js';
-import { DAY_MS, HOUR_MS, isoOf } from '../../lib/time.js';
+import { DAY_MS, HOUR_MS, toIsoString } from '../../lib/time.js';
 import type { Channel } from '../../plugins/notifications/channels/channel.js';
-import type { StoredNote } from '../../plugins/notifications/notes/stored-note.js';
-import { SendTimes } from '../../plugins/notifications/sending/send-times.js';
-import { RetryTimes } from '../../plugins/webhooks/deliveries/retry-times.js';
-import type { Delivery } from '../../plugins/webhooks/model/delivery.js';
+import type { StoredNotification } from '../../plugins/notifications/notes/stored-note.js';
+import { SendTimeCalculator } from '../../plugins/notifications/sending/send-times.js';
+import { RetryTimeCalculator } from '../../plugins/webhooks/deliveries/retry-times.js';
+import type { WebhookDelivery } from '../../plugins/webhooks/model/delivery.js';
 import type { Webhook } from '../../plugins/webhooks/model/webhook.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import { ManualClock } from '../kit/clock.js';
@@ -33,7 +33,7 @@ const jobs = (store: MemoryStore, clock: ManualClock): StoreJobRepository =>
     leaseMs: () => WAIT_MS,
     lockMs: WAIT_MS,
     names: () => ['test.job'],
-    next: () => isoOf(clock.now() + DAY_MS),
+    next: () => toIsoString(clock.now() + DAY_MS),
   });
 const takes = (repository: StoreJobRepository): Waiting => ({
   isDue: async () => (await repository.getNextJobToRun('test.job')) !== undefined,
@@ -42,19 +42,19 @@ const takes = (repository: StoreJobRepository): Waiting => ({
 async function channelWith(
   store: MemoryStore,
   clock: ManualClock,
-  fields: (times: SendTimes) => Partial<Channel>,
-): Promise<{ times: SendTimes; channels: Collection<Channel> }> {
+  fields: (times: SendTimeCalculator) => Partial<Channel>,
+): Promise<{ times: SendTimeCalculator; channels: Collection<Channel> }> {
   const channels = store.collection<Channel>('channels');
-  const times = new SendTimes(store.collection<StoredNote>('notes'), channels, clock);
-  await times.anchor();
+  const times = new SendTimeCalculator(store.collection<StoredNotification>('notes'), channels, clock);
+  await times.clampFutureTimes();
   const channel = { id: 'c', digest_minutes: 60, quiet: null, next_at: null, lease_by: null, lease_until: null };
   await channels.insert({ ...channel, ...fields(times) } as Channel);
   return { times, channels };
 }
 const reached =
-  <T extends Doc>(times: { anchor(): Promise<unknown> }, rows: Collection<T>, field: string, clock: ManualClock) =>
+  <T extends Doc>(times: { clampFutureTimes(): Promise<unknown> }, rows: Collection<T>, field: string, clock: ManualClock) =>
   async (): Promise<boolean> => {
-    await times.anchor();
+    await times.clampFutureTimes();
     return (await rows.count({ [field]: { lte: clock.iso() } })) > 0;
   };
 
@@ -62,44 +62,44 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
   'a job': async (store, clock) => {
     const repository = jobs(store, clock);
     // A job of another interval: the bound of what a start would find is far away.
-    await repository.rows.add('test.job', null, repository.rows.in(WAIT_MS), undefined, 0);
+    await repository.rows.add('test.job', null, repository.rows.dueIn(WAIT_MS), undefined, 0);
     return takes(repository);
   },
   'a repeating job': async (store, clock) => {
     const repository = jobs(store, clock);
-    await repository.rows.schedule('test.job', HOUR_MS, undefined, repository.rows.in(WAIT_MS));
+    await repository.rows.schedule('test.job', HOUR_MS, undefined, repository.rows.dueIn(WAIT_MS));
     return takes(repository);
   },
   'the lock of a job': async (store, clock) => {
     const repository = jobs(store, clock);
-    await repository.rows.add('test.job', null, repository.rows.in(0), undefined, 0);
+    await repository.rows.add('test.job', null, repository.rows.dueIn(0), undefined, 0);
     expect(await repository.getNextJobToRun('test.job')).to.not.equal(undefined);
     return takes(repository);
   },
   'a retry of a webhook': async (store, clock) => {
-    const deliveries = store.collection<Delivery>('deliveries');
+    const deliveries = store.collection<WebhookDelivery>('deliveries');
     const webhooks = store.collection<Webhook>('webhooks');
-    const times = new RetryTimes({ deliveries, webhooks, clock });
+    const times = new RetryTimeCalculator({ deliveries, webhooks, clock });
     await webhooks.insert({ id: 'w' } as Webhook);
-    await times.anchor();
-    await deliveries.insert({ id: 'd', webhook_id: 'w', failures: 5, next_at: times.in(WAIT_MS) } as Delivery);
+    await times.clampFutureTimes();
+    await deliveries.insert({ id: 'd', webhook_id: 'w', failures: 5, next_at: times.getTimeIn(WAIT_MS) } as WebhookDelivery);
     return { isDue: reached(times, deliveries, 'next_at', clock) };
   },
   'a retry of a notification': async (store, clock) => {
     const { times } = await channelWith(store, clock, () => ({}));
-    const notes = store.collection<StoredNote>('notes');
+    const notes = store.collection<StoredNotification>('notes');
     const note = { id: 'n', channel_id: 'c', state: 'waiting', severity: 'warning', attempts: 5 };
-    await notes.insert({ ...note, send_at: times.in(WAIT_MS) } as StoredNote);
+    await notes.insert({ ...note, send_at: times.getTimeIn(WAIT_MS) } as StoredNotification);
     return { isDue: reached(times, notes, 'send_at', clock) };
   },
   'the digest of a channel': async (store, clock) => {
-    const { times, channels } = await channelWith(store, clock, (own) => ({ next_at: own.in(WAIT_MS) }));
+    const { times, channels } = await channelWith(store, clock, (own) => ({ next_at: own.getTimeIn(WAIT_MS) }));
     return { isDue: reached(times, channels, 'next_at', clock) };
   },
   'the lease of a channel': async (store, clock) => {
     const { times, channels } = await channelWith(store, clock, (own) => ({
       lease_by: 'x',
-      lease_until: own.in(WAIT_MS),
+      lease_until: own.getTimeIn(WAIT_MS),
     }));
     return { isDue: reached(times, channels, 'lease_until', clock) };
   },
@@ -115,12 +115,12 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
         uuid: () => ids.uuid(),
         onFault: (error) => expect.fail(String(error)),
       });
-    (await lease().take())?.stop();
+    (await lease().acquire())?.stop();
     const waiter = lease();
-    expect(await waiter.take()).to.equal(null);
+    expect(await waiter.acquire()).to.equal(null);
     return {
       isDue: async () => {
-        const held = await waiter.take();
+        const held = await waiter.acquire();
         held?.stop();
         return held !== null;
       },

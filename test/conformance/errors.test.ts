@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
-import { wholeBody } from '../../adapters/sqlite/body/stored-body.js';
+import { restoreBody } from '../../adapters/sqlite/body/stored-body.js';
 import type { OccurrenceDoc } from '../../plugins/bugs/item/occurrence-documents.js';
 import { Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
@@ -20,7 +20,7 @@ function payloadsIn(path: string): string[] {
     const rows = ['bugs_occurrences', 'bugs_texts'].flatMap((table) =>
       connection.prepare(`SELECT body FROM ${table}`).all([]),
     );
-    const docs = rows.map(([body]) => JSON.parse(wholeBody(String(body))) as Pick<OccurrenceDoc, 'stack_trace'>);
+    const docs = rows.map(([body]) => JSON.parse(restoreBody(String(body))) as Pick<OccurrenceDoc, 'stack_trace'>);
     return docs.map((doc) => `${JSON.stringify(doc)}${doc.stack_trace}`);
   } finally {
     connection.close();
@@ -290,12 +290,12 @@ describe('conformance: the error stream', function () {
       ),
     );
     // Stopped: a file that is closed after reading would take the store's locks of this process with it.
-    await tracker.service.end();
+    await tracker.service.stop();
     const folder = tracker.service.dataDir;
     const names = (await readdir(folder)).filter((name) => name.startsWith('aos.db'));
     const stored = (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('');
     const payloads = payloadsIn(join(folder, 'aos.db'));
-    await tracker.service.startHere();
+    await tracker.service.startInProcess();
     expect(payloads.filter((payload) => payload.includes('(/srv/app/a.ts:1:2)'))).to.have.lengthOf(forms.length);
     expect(stored).to.include('It broke');
     const found = (made: string): boolean =>

@@ -4,9 +4,9 @@
  * same. The routes are those that the service describes, so a new one is walked too.
  */
 import { expect } from 'chai';
-import { until } from '../harness.js';
+import { waitUntil } from '../harness.js';
 import { WebSession } from '../pages/web-session.js';
-import { mailSettings } from '../support/mail-server.js';
+import { buildMailSettings } from '../support/mail-server.js';
 import { TestService } from '../support/service.js';
 import { ask, codeOf, type Wire } from './wire.js';
 
@@ -86,10 +86,10 @@ describe('conformance: an object of another project', function () {
   before(async () => {
     const limits = { SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' };
     // Nobody takes mail there: subscribers wait for their confirmation.
-    service = await TestService.here({ ...limits, ...mailSettings(1) });
+    service = await TestService.createInProcess({ ...limits, ...buildMailSettings(1) });
     const token = async (...words: string[]): Promise<string> =>
       (
-        await service.command<{ token: string }>([
+        await service.runCommand<{ token: string }>([
           'token',
           'create',
           '--name',
@@ -116,7 +116,7 @@ describe('conformance: an object of another project', function () {
     const beats = await token('--scopes', 'watchdog:ping', '--source', 'blog-web');
     expect((await fetch(`${service.url}/ping/${beats}/fail`)).status).to.equal(200);
     const incidents = (): Promise<{ id: string }[]> => listed('/api/watchdog/v1/incidents');
-    await until('an incident', async () => (await incidents()).length > 0);
+    await waitUntil('an incident', async () => (await incidents()).length > 0);
     const incident = (await incidents())[0]?.id ?? '';
     const asking = { project: 'blog', agent: 'x' };
     const agents = (await made('POST', '/api/bugtracker/v1/request-rules', asking)).rule.id;
@@ -140,7 +140,7 @@ describe('conformance: an object of another project', function () {
     await made('POST', '/api/license/v1/validate', { license_key: sold.key, product: 'blog', machine_id: 'm-1' });
     const machine = (await listed(`/api/license/v1/licenses/${license}/activations`))[0]?.id ?? '';
     const deliveries = (): Promise<{ id: string }[]> => listed(`/api/webhooks/v1/webhooks/${webhook}/deliveries`);
-    await until('a delivery', async () => (await deliveries()).length > 0);
+    await waitUntil('a delivery', async () => (await deliveries()).length > 0);
     const delivery = (await deliveries())[0]?.id ?? '';
     const room = { name: 'room', kind: 'slack', target: 'http://127.0.0.1:9/x', projects: ['blog'] };
     const channel = (await made('POST', '/api/notifications/v1/channels', room)).channel.id;

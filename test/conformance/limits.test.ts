@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMIN, QUIET, SHARED_KEY, TestService } from '../support/service.js';
+import { ADMIN_ACCOUNT, QUIET_LOG_SETTINGS, SHARED_KEY, TestService } from '../support/service.js';
 import { ask, Browser, createUsers, expectError, PASSWORD, type Wire } from './wire.js';
 
 function expectLimited(answer: Wire): void {
@@ -23,7 +23,7 @@ describe('conformance: limits and settings', () => {
     await writeFile(join(folder, 'key'), `${SHARED_KEY}-of-a-file\n`);
     await writeFile(join(folder, 'mine.json'), JSON.stringify({ limits: { api_per_minute: 4, public_per_minute: 0 } }));
     service = await TestService.create({
-      ...QUIET,
+      ...QUIET_LOG_SETTINGS,
       SVC_CONFIG: join(folder, 'mine.json'),
       SVC_SHARED_KEY_FILE: join(folder, 'key'),
       SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '6',
@@ -32,8 +32,8 @@ describe('conformance: limits and settings', () => {
       SVC_TOKEN: 'belongs to the companions',
     });
     delete service.env['SVC_SHARED_KEY'];
-    await service.startHere();
-    const master = await service.token('bugtracker:report,projects:manage');
+    await service.startInProcess();
+    const master = await service.createToken('bugtracker:report,projects:manage');
     await ask(service, 'POST', '/api/projects/v1/projects', { token: master, body: { slug: 'shop' } });
     const sub = async (): Promise<string> =>
       (await ask(service, 'POST', '/api/tokens/v1/provision', { token: master, body: { name: 'sub' } })).json[
@@ -49,7 +49,7 @@ describe('conformance: limits and settings', () => {
 
   it('gives every master token a bucket, shared with its sub-tokens, and the shared key none', async () => {
     const [first, second] = tokens as [string, string];
-    const [one, other] = [await service.token('projects:manage'), await service.token('projects:manage')];
+    const [one, other] = [await service.createToken('projects:manage'), await service.createToken('projects:manage')];
     const list = (token: string) => ask(service, 'GET', '/api/projects/v1/projects', { token });
     for (let n = 0; n < 4; n++) expect((await list(one)).status).to.equal(200);
     expectLimited(await list(one));
@@ -95,7 +95,7 @@ describe('conformance: limits and settings', () => {
 
   it('prefixes its cookies with __Host- when the base URL is https, and accepts no others', async () => {
     const browser = new Browser(service);
-    await browser.login(ADMIN.username, ADMIN.password);
+    await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect([...browser.cookies.keys()].toSorted()).to.deep.equal([
       '__Host-svc_anon',
       '__Host-svc_device',
@@ -113,7 +113,7 @@ describe('conformance: limits and settings', () => {
   });
 
   it('builds links with the base URL and never with a request’s Host', async () => {
-    const made = await service.command<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
+    const made = await service.runCommand<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
     expect(made.dsn).to.equal(`https://${made.key}@aos.example.org/1`);
   });
 });

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { RouteSpec } from '../../ports/http.js';
 import { BUILTIN } from '../../config/compose/compose.js';
-import { boot } from '../harness.js';
-import { ADMIN, TestService } from '../support/service.js';
+import { bootTestKernel } from '../harness.js';
+import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
 
 /** Addresses that clients of other services call with parameters of their own. */
 const FOREIGN = /^\/(v1|mcp|ping|api\/push)\b|^\/api\/\{number\}\/|^\/api\/0\/|\/forges\/\{forge\}/;
@@ -15,12 +15,12 @@ describe('unknown query parameters', () => {
   let token: string;
 
   before(async () => {
-    const access = { admin_user: ADMIN.username, admin_password: ADMIN.password };
-    const made = await boot(BUILTIN, { sections: { access } });
-    specs = made.kernel.routes().map(({ spec }) => spec);
+    const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
+    const made = await bootTestKernel(BUILTIN, { sections: { access } });
+    specs = made.kernel.listRoutes().map(({ spec }) => spec);
     await made.stop();
-    service = await TestService.here();
-    token = await service.token('updateservice:publish,bugtracker:report');
+    service = await TestService.createInProcess();
+    token = await service.createToken('updateservice:publish,bugtracker:report');
   });
   after(() => service.dispose());
 

@@ -5,7 +5,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { gzipSync } from 'node:zlib';
-import { ADMIN, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { ADMIN_ACCOUNT, runCliJson, SHARED_KEY, TestService } from '../support/service.js';
 import { ask, Browser, bytes, codeOf, createUsers, expectError, PASSWORD, type Wire } from './wire.js';
 
 const PROJECTS = '/api/projects/v1/projects';
@@ -36,14 +36,14 @@ describe('conformance: the listening service', () => {
 
   before(async () => {
     // The suite asks for many 401 answers; how many are allowed is limits.test.ts's question.
-    service = await TestService.here({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    service = await TestService.createInProcess({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
     const create = (...words: string[]): Promise<{ token: string }> =>
-      service.command(['token', 'create', '--name', 'conformance', ...words]);
+      service.runCommand(['token', 'create', '--name', 'conformance', ...words]);
     master = (await create('--scopes', SCOPES)).token;
     await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'shop' } });
     bound = (await create('--scopes', SCOPES, '--project', 'shop')).token;
     watchdog = (await create('--scopes', 'watchdog:ping', '--source', 'host-1')).token;
-    intake = await service.command(['project', 'intake-key', 'shop']);
+    intake = await service.runCommand(['project', 'intake-key', 'shop']);
     await createUsers(service, [
       ['mem', 'member'],
       ['inst', 'installer'],
@@ -277,7 +277,7 @@ describe('conformance: the listening service', () => {
     it('ignores Authorization where none is needed, and never accepts the session cookie below /api/', async () => {
       expect((await ask(service, 'GET', '/api/health/live', { token: 'nonsense' })).status).to.equal(200);
       const browser = new Browser(service);
-      await browser.login(ADMIN.username, ADMIN.password);
+      await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
       for (const path of [PROJECTS, BUGS, '/api/health', SELF, '/metrics'])
         expectError(await browser.open('GET', path, undefined, { accept: 'application/json' }), 401, 'unauthorized');
     });
@@ -423,7 +423,7 @@ describe('conformance: the listening service', () => {
     });
 
     it('lists projects on the command line with every field that the API shows', async () => {
-      const { items } = await aosJson<{ items: unknown[] }>(service.env, ['project', 'list']);
+      const { items } = await runCliJson<{ items: unknown[] }>(service.env, ['project', 'list']);
       expect(items).to.deep.equal((await ask(service, 'GET', PROJECTS, { token: master })).json['items']);
     });
 
@@ -452,7 +452,7 @@ describe('conformance: the listening service', () => {
 
     it('returns health to the shared key and to a token with system:read, with every field', async () => {
       const create = (...words: string[]): Promise<{ token: string }> =>
-        service.command(['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
+        service.runCommand(['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
       const inside = (await create()).token;
       const insideShop = (await create('--project', 'shop')).token;
       expect((await ask(service, 'GET', '/metrics', { token: inside })).status).to.equal(200);
@@ -504,7 +504,7 @@ describe('conformance: the listening service', () => {
         expectError(await ask(service, method, path), 401, 'unauthorized');
       }
       const [admin, member] = [new Browser(service), new Browser(service)];
-      await admin.login(ADMIN.username, ADMIN.password);
+      await admin.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
       await member.login('mem', PASSWORD);
       const csrf_token = await admin.csrf('/account');
       for (const method of ['GET', 'HEAD']) {

@@ -39,8 +39,8 @@ export class Tracker {
   ) {}
 
   static async started(): Promise<Tracker> {
-    const service = await TestService.here(OFF);
-    const master = await service.token(`${SCOPES.all},projects:manage`);
+    const service = await TestService.createInProcess(OFF);
+    const master = await service.createToken(`${SCOPES.all},projects:manage`);
     const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
       const answer = await ask(service, 'POST', path, { token: master, body });
       expect(answer.status, answer.text).to.equal(201);

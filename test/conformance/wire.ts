@@ -1,7 +1,7 @@
 /** A black-box client for the conformance suites: every header counts, redirects are not followed, bytes may be wrong. */
 import { expect } from 'chai';
 import { connect } from 'node:net';
-import { ADMIN, type TestService } from '../support/service.js';
+import { ADMIN_ACCOUNT, type TestService } from '../support/service.js';
 
 export interface Wire {
   status: number;
@@ -117,7 +117,7 @@ export const PASSWORD = 'violet-hammock-1999-x';
 /** Accounts with `PASSWORD`, made by the administrator on the page for it. @param accounts name and role */
 export async function createUsers(service: TestService, accounts: readonly [string, string][]): Promise<void> {
   const admin = new Browser(service);
-  await admin.login(ADMIN.username, ADMIN.password);
+  await admin.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
   const csrf_token = await admin.csrf('/account');
   for (const [username, role] of accounts) {
     const made = await admin.open('POST', '/users', { csrf_token, username, role, password: PASSWORD });

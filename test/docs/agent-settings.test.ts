@@ -84,7 +84,7 @@ const EXPANDED: Record<string, (value: string, token: string) => string> = {
 describe('docs: settings of coding agents', () => {
   let service: TestService;
   before(async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
   });
   after(() => service.dispose());
 
@@ -103,7 +103,7 @@ describe('docs: settings of coding agents', () => {
   });
 
   it('connects with each of them, and lists the tools', async () => {
-    const token = await service.token('bugtracker:read');
+    const token = await service.createToken('bugtracker:read');
     for (const { name, url, authorization } of await settings()) {
       expect(url, name).to.equal(ADDRESS);
       expect(authorization, name).to.not.include('svc_');

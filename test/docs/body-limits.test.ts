@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import type { RouteSpec } from '../../ports/http.js';
-import { boot } from '../harness.js';
+import { bootTestKernel } from '../harness.js';
 
 /** `PATCH …/bugs/{id}` as a pattern of paths: `…` is any beginning or part, a parameter has any name. */
 function toPattern(path: string): RegExp {
@@ -40,15 +40,15 @@ const isSpecial = ({ input, limits = {} }: RouteSpec): boolean =>
 describe('the table of what a body may cost', () => {
   it('has a line for each route with limits of its own', async () => {
     const access = { admin_user: 'admin', admin_password: 'correct-horse-battery-staple' };
-    const service = await boot(BUILTIN, { sections: { access } });
+    const service = await bootTestKernel(BUILTIN, { sections: { access } });
     try {
-      const routes = service.kernel.routes().map(({ spec }): RouteSpec => spec);
+      const routes = service.kernel.listRoutes().map(({ spec }): RouteSpec => spec);
       const methods = ({ method }: RouteSpec): readonly string[] => [method].flat();
       const special = routes.filter(
         (spec) => methods(spec).some((one) => !['GET', 'DELETE'].includes(one)) && isSpecial(spec),
       );
       expect(special.length).to.be.above(10);
-      const named = namedRoutes(await readFile(join(packageRoot(), 'docs', 'body-limits.md'), 'utf8'));
+      const named = namedRoutes(await readFile(join(findPackageRoot(), 'docs', 'body-limits.md'), 'utf8'));
       const missing = special.filter(({ path }) => !named.some((pattern) => pattern.test(path)));
       expect(missing.map((spec) => `${methods(spec).join()} ${spec.path}`)).to.deep.equal([]);
     } finally {

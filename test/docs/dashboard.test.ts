@@ -11,7 +11,7 @@ describe('docs/grafana/aos.json', function () {
   it('queries only existing metrics, and the age of every queue', async () => {
     const file = new URL('../../../docs/grafana/aos.json', import.meta.url);
     const { panels } = JSON.parse(await readFile(file, 'utf8')) as Dashboard;
-    const service = await TestService.here();
+    const service = await TestService.createInProcess();
     try {
       const response = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
       const names = new Set((await response.text()).match(/^aos_\w+/gm));

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../../config/load.js';
-import { pathOf } from '../../config/sources.js';
+import { findPackageRoot } from '../../config/load.js';
+import { resolveVariable } from '../../config/sources.js';
 
-const ROOT = packageRoot();
+const ROOT = findPackageRoot();
 const DEPLOY = join(ROOT, 'deploy');
 
 async function texts(): Promise<Map<string, string>> {
@@ -38,7 +38,7 @@ describe('deploy/', () => {
     for (const [file, text] of await texts()) {
       for (const [variable] of text.matchAll(/\bSVC_[A-Z0-9_]+\b/g)) {
         seen += 1;
-        const path = pathOf(variable)?.path;
+        const path = resolveVariable(variable)?.path;
         expect(path !== undefined && known.has(path), `${variable} of ${file}`).to.equal(true);
       }
     }

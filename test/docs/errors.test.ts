@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { CODES } from '../../kernel/errors.js';
 import type { ErrorCodes } from '../../ports/http.js';
 import { BUILTIN } from '../../config/compose/compose.js';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 
 describe('the table of error codes', () => {
   it('describes each code in plain words, without words of programs', () => {
@@ -19,8 +19,8 @@ describe('the table of error codes', () => {
   });
 
   it('is current (else: node scripts/errors-doc.mjs)', async () => {
-    const script = pathToFileURL(join(packageRoot(), 'scripts', 'errors-doc.mjs')).href;
+    const script = pathToFileURL(join(findPackageRoot(), 'scripts', 'errors-doc.mjs')).href;
     const { errorsPage } = (await import(script)) as { errorsPage: () => string };
-    expect(await readFile(join(packageRoot(), 'docs', 'errors.md'), 'utf8')).to.equal(errorsPage());
+    expect(await readFile(join(findPackageRoot(), 'docs', 'errors.md'), 'utf8')).to.equal(errorsPage());
   });
 });

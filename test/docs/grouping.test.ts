@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 import { computeGrouping, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 
-const page = await readFile(join(packageRoot(), 'docs', 'grouping.md'), 'utf8');
+const page = await readFile(join(findPackageRoot(), 'docs', 'grouping.md'), 'utf8');
 const report: GroupingInput = { type: 'error', project: 'shop', exception_class: 'Failure', error_message: 'x' };
 
 /** The rows under the heading that begins so, without their code quotes. */

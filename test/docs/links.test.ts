@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { MemoryManual } from '../../adapters/memory/manual.js';
-import { packageRoot } from '../../config/load.js';
-import { Guides } from '../../plugins/manual/guides.js';
-import { anchorOf } from '../../ports/manual.js';
+import { findPackageRoot } from '../../config/load.js';
+import { GuideIndex } from '../../plugins/manual/guides.js';
+import { toAnchor } from '../../ports/manual.js';
 
-const ROOT = packageRoot();
+const ROOT = findPackageRoot();
 const SKIPPED = /^(node_modules|dist|build|data|\.git|docs\/spec\/\d|test\/fixtures)/;
 
 async function pages(folder = ''): Promise<string[]> {
@@ -28,7 +28,7 @@ const prose = (text: string): string => text.replaceAll(/^(```|~~~)[\s\S]*?^\1/g
 async function anchorsOf(page: string): Promise<Set<string>> {
   const text = await readFile(join(ROOT, page), 'utf8');
   const headings = text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '').matchAll(/^#+ +(.+)$/gm);
-  return new Set([...headings].map(([, heading = '']) => anchorOf(heading)));
+  return new Set([...headings].map(([, heading = '']) => toAnchor(heading)));
 }
 
 async function faultsOf(page: string): Promise<string[]> {
@@ -83,7 +83,7 @@ describe('the documents', () => {
   it('stand in a group of their own subject at /docs', async () => {
     const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'README.md');
     const guides = Object.fromEntries(names.map((name) => [name.replace(/\.md$/, ''), `# ${name}`]));
-    const groups = await new Guides(new MemoryManual(guides)).groups();
+    const groups = await new GuideIndex(new MemoryManual(guides)).listGroups();
     expect(groups.find(({ title }) => title === 'More')).to.equal(undefined);
   });
 
@@ -100,6 +100,6 @@ describe('the documents', () => {
   });
 
   it('take anchors as forges make them', () => {
-    expect(anchorOf('Why is it `down`?')).to.equal('why-is-it-down');
+    expect(toAnchor('Why is it `down`?')).to.equal('why-is-it-down');
   });
 });

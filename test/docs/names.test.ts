@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writtenTable } from '../../adapters/cli/table.js';
-import { packageRoot } from '../../config/load.js';
+import { readBuiltCommands } from '../../adapters/cli/table.js';
+import { findPackageRoot } from '../../config/load.js';
 import { TestService } from '../support/service.js';
 
-const ROOT = packageRoot();
+const ROOT = findPackageRoot();
 /** Generated from the sources, with names of examples in them. */
 const GENERATED = new Set(['plugin-api.md', 'plugin-domain.md', 'plugin-testing.md', 'sdk-api.md']);
 /** The plugin that docs/plugins.md writes, and the forms of its paths. */
@@ -51,7 +51,7 @@ describe('names in the documents', () => {
 
   before(async () => {
     pages = await readPages();
-    const service = await TestService.here();
+    const service = await TestService.createInProcess();
     described = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as typeof described;
     await service.dispose();
   });
@@ -85,7 +85,7 @@ describe('names in the documents', () => {
   });
 
   it('of commands are those of the program', async () => {
-    const commands = (await writtenTable()).map(({ name }) => name);
+    const commands = (await readBuiltCommands()).map(({ name }) => name);
     const groups = new Set(commands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? ''));
     const single = new Set(commands.filter((name) => !name.includes(' ')).concat('help', 'oncall'));
     const isCommand = (name: string): boolean => {

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 
 interface Installed {
   dev?: boolean;
@@ -17,7 +17,7 @@ interface Installed {
   hasInstallScript?: boolean;
 }
 
-const json = async <T>(name: string): Promise<T> => JSON.parse(await readFile(join(packageRoot(), name), 'utf8')) as T;
+const json = async <T>(name: string): Promise<T> => JSON.parse(await readFile(join(findPackageRoot(), name), 'utf8')) as T;
 
 const ROW = /^\| `([^`]+)` +\| (\d+) +\| [\d.]+ +\| \S.* \|$/gm;
 /** What npm installs on the machine of the table. */
@@ -48,14 +48,14 @@ function brought(packages: Record<string, Installed>, place: string, seen = new 
 describe('packages', () => {
   it('stand in the table of docs/packages.md, each with its purpose', async () => {
     const { dependencies } = await json<{ dependencies: Record<string, string> }>('package.json');
-    const text = await readFile(join(packageRoot(), 'docs', 'packages.md'), 'utf8');
+    const text = await readFile(join(findPackageRoot(), 'docs', 'packages.md'), 'utf8');
     const rows = [...text.matchAll(ROW)].map(([, name]) => name);
     expect(rows).to.deep.equal(Object.keys(dependencies).sort());
   });
 
   it('are counted there as package-lock.json has them', async () => {
     const { packages } = await json<{ packages: Record<string, Installed> }>('package-lock.json');
-    const text = await readFile(join(packageRoot(), 'docs', 'packages.md'), 'utf8');
+    const text = await readFile(join(findPackageRoot(), 'docs', 'packages.md'), 'utf8');
     const installed = Object.entries(packages).filter(([place, one]) => place !== '' && onLinux(one));
     const running = installed.filter(([, { dev }]) => dev !== true);
     expect(/running service has (\d+) packages/.exec(text)?.[1]).to.equal(String(running.length));

@@ -2,11 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 
 describe('the pictures of the guides', () => {
   it('are there in both colours, and are shown', async () => {
-    const docs = join(packageRoot(), 'docs');
+    const docs = join(findPackageRoot(), 'docs');
     const all = (await readdir(join(docs, 'images'))).filter((name) => name.endsWith('.png'));
     const light = all.filter((name) => !name.endsWith('-dark.png'));
     expect(light).to.include('dashboard.png');
@@ -14,7 +14,7 @@ describe('the pictures of the guides', () => {
     expect(missing, 'without a dark one').to.deep.equal([]);
     expect(all).to.have.length(2 * light.length);
     const guides = (await readdir(docs)).filter((name) => name.endsWith('.md')).map((name) => join(docs, name));
-    const texts = await Promise.all([join(packageRoot(), 'README.md'), ...guides].map((one) => readFile(one, 'utf8')));
+    const texts = await Promise.all([join(findPackageRoot(), 'README.md'), ...guides].map((one) => readFile(one, 'utf8')));
     const shown = texts.join('\n');
     expect(
       light.filter((name) => !shown.includes(`images/${name}`)),

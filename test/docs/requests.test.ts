@@ -52,7 +52,7 @@ describe('requests in the guides', function () {
   (formats as unknown as (on: Ajv2020) => void)(ajv);
 
   before(async () => {
-    const service = await TestService.here();
+    const service = await TestService.createInProcess();
     description = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as Description;
     await service.dispose();
     ajv.addSchema(description, 'openapi.json');

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import type { Schema as JoiSchema } from 'joi';
 import { Failure } from '../../adapters/hapi/wire/failure.js';
 import type { SchemaDescription } from '../../adapters/hapi/openapi/description.js';
-import { jsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
-import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/validation/validate.js';
+import { toJsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
+import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../../adapters/hapi/validation/validate.js';
 import type { RouteSpec } from '../../kernel/contract.js';
 import { BUILTIN } from '../../config/compose/compose.js';
-import { boot } from '../harness.js';
-import { times } from '../support/budget.js';
-import { ADMIN } from '../support/service.js';
+import { bootTestKernel } from '../harness.js';
+import { scaleRepeats } from '../support/budget.js';
+import { ADMIN_ACCOUNT } from '../support/service.js';
 import { HOSTILE, valueOf } from './schema.js';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_124);
@@ -78,9 +78,9 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
   let all: Placed[];
 
   before(async () => {
-    const access = { admin_user: ADMIN.username, admin_password: ADMIN.password };
-    const made = await boot(BUILTIN, { sections: { access } });
-    const specs: RouteSpec[] = made.kernel.routes().map(({ spec }) => spec);
+    const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
+    const made = await bootTestKernel(BUILTIN, { sections: { access } });
+    const specs: RouteSpec[] = made.kernel.listRoutes().map(({ spec }) => spec);
     await made.stop();
     all = specs.flatMap((spec) =>
       (['body', 'query', 'params'] as const).flatMap((place) => {
@@ -93,13 +93,13 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
   });
 
   const words = fc.constantFrom(...GOOD);
-  const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> => valueOf(jsonSchema(schema.describe()), words);
+  const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> => valueOf(toJsonSchema(schema.describe()), words);
 
   it('rejects or accepts bad input by every custom rule of a schema, without an exception', () => {
     let asked = 0;
     for (const { name, place, schema, strict } of all) {
       const described = schema.describe() as Described;
-      const samples = fc.sample(valuesFor(schema), { numRuns: times(1), seed: SEED });
+      const samples = fc.sample(valuesFor(schema), { numRuns: scaleRepeats(1), seed: SEED });
       for (const path of customs(described)) {
         for (const bad of BAD) {
           for (const base of [{}, ...samples]) {
@@ -118,7 +118,7 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
 
 /** As the route does it. */
 function checked(place: Place, schema: JoiSchema, strict: boolean, given: unknown): unknown {
-  if (place === 'body') return new BodyRule(schema).check(given, 100);
-  if (place === 'query') return new QueryRule(schema, strict).check({ ...(given as Record<string, unknown>) });
-  return paramsFit(paramsRule(schema), given as Record<string, string>);
+  if (place === 'body') return new BodyValidator(schema).validate(given, 100);
+  if (place === 'query') return new QueryValidator(schema, strict).validate({ ...(given as Record<string, unknown>) });
+  return validateParams(createParamsSchema(schema), given as Record<string, string>);
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { definePlugin } from '../../kernel/contract.js';
 import { ClockTrust } from '../../kernel/system/clock-trust.js';
-import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../lib/time.js';
+import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { boot, ManualClock, RecordingLog } from '../kit/index.js';
 import { PluginStores } from '../support/stores.js';
@@ -57,7 +57,7 @@ for (const engine of STORES.all) {
     it('reports no fault after the machine was stopped, and still waits', async () => {
       const clock = new ManualClock();
       await on(clock).check();
-      const booted = new ManualClock(isoOf(clock.now() + 3 * HOUR_MS));
+      const booted = new ManualClock(toIsoString(clock.now() + 3 * HOUR_MS));
       const log = new RecordingLog();
       const trust = on(booted, log);
       const waits = { believed: false, leapt: false, ahead_seconds: (3 * HOUR_MS) / 1000 };

@@ -1,6 +1,6 @@
 /** Constructor injection: what the container makes. */
 import { expect } from 'chai';
-import { Scope } from '../../kernel/container.js';
+import { ContainerScope } from '../../kernel/container.js';
 import { inject, injectable, token } from '../../kernel/contract.js';
 
 const NAME = token<string>('name');
@@ -25,7 +25,7 @@ class Writer {
 
 describe('kernel/container', () => {
   it('creates each class once with all its dependencies, in any order', () => {
-    const scope = Scope.root({ name: 'shop' });
+    const scope = ContainerScope.createRoot({ name: 'shop' });
     const { writer, reader } = scope.services({ writer: Writer, reader: Reader });
     expect(writer.reader).to.equal(reader);
     expect(writer.store).to.equal(reader.store);
@@ -34,22 +34,22 @@ describe('kernel/container', () => {
   });
 
   it('isolates two plugins, and prefers the plugin’s own values', () => {
-    const root = Scope.root({ name: 'root' });
-    const [one, two] = [root.child({}), root.child({ name: 'two' })];
+    const root = ContainerScope.createRoot({ name: 'root' });
+    const [one, two] = [root.createChild({}), root.createChild({ name: 'two' })];
     expect(one.services({ store: Store }).store).to.not.equal(two.services({ store: Store }).store);
     expect(one.services({ store: Store }).store.name).to.equal('root');
     expect(two.services({ store: Store }).store.name).to.equal('two');
   });
 
   it('replaces a class by another value', () => {
-    const scope = Scope.root();
+    const scope = ContainerScope.createRoot();
     const fake = { name: 'fake' };
     scope.bind(Store, fake);
     expect(scope.services({ reader: Reader }).reader.store).to.equal(fake);
   });
 
   it('names the class and the token that is not bound', () => {
-    expect(() => Scope.root().services({ writer: Writer })).to.throw(
+    expect(() => ContainerScope.createRoot().services({ writer: Writer })).to.throw(
       'Store: its constructor needs "name", which is not bound: does the manifest declare it?',
     );
   });
@@ -62,7 +62,7 @@ describe('kernel/container', () => {
         readonly rest: string,
       ) {}
     }
-    expect(() => Scope.root({ name: '' }).services({ half: Half })).to.throw(
+    expect(() => ContainerScope.createRoot({ name: '' }).services({ half: Half })).to.throw(
       'Half: parameter 2 of its constructor has no @inject(…)',
     );
   });
@@ -81,7 +81,7 @@ describe('kernel/container', () => {
     inject(Egg)(Hen, undefined, 0);
     inject(Hen)(Egg, undefined, 0);
     inject(Hen)(Farm, undefined, 0);
-    expect(() => Scope.root().services({ farm: Farm })).to.throw(
+    expect(() => ContainerScope.createRoot().services({ farm: Farm })).to.throw(
       'services need each other in a circle: Hen → Egg → Hen',
     );
   });

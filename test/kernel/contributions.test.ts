@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Plugin } from '../../kernel/contract.js';
 import type { Access, RouteSpec } from '../../ports/http.js';
-import { boot, type Harness } from '../harness.js';
+import { bootTestKernel, type TestKernel } from '../harness.js';
 
 const route = (path: string, more: object = {}): RouteSpec => ({
   method: 'GET',
@@ -13,7 +13,7 @@ const route = (path: string, more: object = {}): RouteSpec => ({
 });
 
 describe('kernel/contributions', () => {
-  const running: Harness[] = [];
+  const running: TestKernel[] = [];
   afterEach(async () => {
     for (const made of running.splice(0)) await made.stop();
   });
@@ -29,9 +29,9 @@ describe('kernel/contributions', () => {
       scopes: i === 0 ? ['one:read'] : [],
       setup: () => part,
     }));
-    const made = await boot(plugins);
+    const made = await bootTestKernel(plugins);
     running.push(made);
-    return made.kernel.system.plugins().map(({ reason }) => reason);
+    return made.kernel.system.listPlugins().map(({ reason }) => reason);
   }
 
   it('accepts every form of access', async () => {
@@ -139,6 +139,6 @@ describe('kernel/contributions', () => {
       ({ plugin, spec, ready }) => `${plugin} ${spec.path} ${ready()}`,
     );
     expect(mounted).to.deep.equal(['one /a/{id} true', 'two /a/{key}/more false']);
-    expect(running[0]?.kernel.commands().map(({ plugin, reason }) => [plugin, reason])).to.deep.equal([['one', null]]);
+    expect(running[0]?.kernel.listCommands().map(({ plugin, reason }) => [plugin, reason])).to.deep.equal([['one', null]]);
   });
 });

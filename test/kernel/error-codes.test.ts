@@ -1,10 +1,10 @@
 /** Error codes of plugins: what a manifest declares is answered and described, and nothing else is answered. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 import { definePlugin, refusals, refuse, ServiceError, type Plugin, type RouteSpec } from '../../kernel/contract.js';
 import { boot, type TestService } from '../kit/index.js';
-import { rejection } from '../harness.js';
+import { getRejection } from '../harness.js';
 
 const ERRORS = { oncall_overlap: [409, 'Another shift has this time.'] } as const;
 const refusal = refusals(ERRORS);
@@ -27,7 +27,7 @@ const plugin = (id: string, routes: readonly RouteSpec[], more: Partial<Plugin> 
     version: '1.0.0',
     api: 1,
     title: id,
-    from: join(packageRoot(), 'test', 'fixtures', 'web-plugin', 'plugin.js'),
+    from: join(findPackageRoot(), 'test', 'fixtures', 'web-plugin', 'plugin.js'),
     setup: () => ({
       routes,
       pages: [
@@ -111,6 +111,6 @@ describe('error codes of plugins', () => {
 
   it('fails a plugin at the start when its route names an undeclared code', async () => {
     const wrong = plugin('oncall', [throwing('x', () => new Error('x'), ['oncall_nothing'])]);
-    expect((await rejection(boot([wrong]))).message).to.match(/oncall_nothing: no error code/);
+    expect((await getRejection(boot([wrong]))).message).to.match(/oncall_nothing: no error code/);
   });
 });

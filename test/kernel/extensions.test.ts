@@ -8,7 +8,7 @@ import {
   type Plugin,
   type PluginContext,
 } from '../../kernel/contract.js';
-import { boot, type Harness } from '../harness.js';
+import { bootTestKernel, type TestKernel } from '../harness.js';
 
 type Action = (ref: string) => string;
 const ACTIONS = extensionPoint<Action>('tracker.actions');
@@ -38,9 +38,9 @@ const adding = (id: string, extensions: readonly Extension[], more: Partial<Plug
 const link = (prefix: string): Extension => extend(ACTIONS, (ref) => `/${prefix}/${ref}`);
 
 describe('kernel/extensions', () => {
-  const running: Harness[] = [];
-  const start = async (...args: Parameters<typeof boot>): Promise<Harness> => {
-    const made = await boot(...args);
+  const running: TestKernel[] = [];
+  const start = async (...args: Parameters<typeof bootTestKernel>): Promise<TestKernel> => {
+    const made = await bootTestKernel(...args);
     running.push(made);
     return made;
   };
@@ -84,7 +84,7 @@ describe('kernel/extensions', () => {
         setup: (ctx) => ({ commands: [...ctx.extensions(ACTIONS)].map(() => ({}) as never) }),
       }),
     ]);
-    const reasons = Object.fromEntries(service.kernel.system.plugins().map(({ id, reason }) => [id, reason]));
+    const reasons = Object.fromEntries(service.kernel.system.listPlugins().map(({ id, reason }) => [id, reason]));
     expect(reasons).to.deep.equal({
       tracker: null,
       quiet: 'adds to the extension point "tracker.actions", which is not in its manifest: declare it in `extends`',

@@ -7,7 +7,7 @@ import type { DocumentStore } from '../../ports/store.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { token } from '../../ports/token.js';
-import { boot, harness, rejection, until, type Harness } from '../harness.js';
+import { bootTestKernel, createTestKernel, getRejection, waitUntil, type TestKernel } from '../harness.js';
 
 const plugin = (
   id: string,
@@ -23,15 +23,15 @@ const plugin = (
 });
 const NOTES = token<unknown>('notes');
 const quiet = (id: string, more: Partial<Plugin> = {}): Plugin => plugin(id, () => ({}), more);
-const states = ({ kernel }: Harness): Record<string, string> =>
+const states = ({ kernel }: TestKernel): Record<string, string> =>
   Object.fromEntries(
-    kernel.system.plugins().map(({ id, state, reason }) => [id, reason === null ? state : `${state}: ${reason}`]),
+    kernel.system.listPlugins().map(({ id, state, reason }) => [id, reason === null ? state : `${state}: ${reason}`]),
   );
 
 describe('kernel', () => {
-  const running: Harness[] = [];
-  const start = async (...args: Parameters<typeof boot>): Promise<Harness> => {
-    const made = await boot(...args);
+  const running: TestKernel[] = [];
+  const start = async (...args: Parameters<typeof bootTestKernel>): Promise<TestKernel> => {
+    const made = await bootTestKernel(...args);
     running.push(made);
     return made;
   };
@@ -58,8 +58,8 @@ describe('kernel', () => {
         },
       );
 
-    const traced = (trace: string[]): Harness => {
-      const made = harness([
+    const traced = (trace: string[]): TestKernel => {
+      const made = createTestKernel([
         tracing(trace, 'user', { needs: ['base.api'] }),
         tracing(trace, 'base', { provides: ['base.api'] }),
       ]);
@@ -114,7 +114,7 @@ describe('kernel', () => {
           throw new Error('no');
         }),
       ]);
-      const tree = made.kernel.report().replaceAll(/\d+ ms/g, 'N ms');
+      const tree = made.kernel.formatReport().replaceAll(/\d+ ms/g, 'N ms');
       expect(tree.split('\n')).to.deep.equal([
         'boot N ms',
         '├── manifests N ms  2 plugins',
@@ -141,17 +141,17 @@ describe('kernel', () => {
         await new Promise<void>((resolve) => (release = resolve));
         return { stop: async () => void trace.push('stop waiting') };
       });
-      const made = harness([
+      const made = createTestKernel([
         waiting,
         plugin('later', () => {
           trace.push('later');
           return {};
         }),
       ]);
-      const booting = rejection(made.kernel.boot());
-      await until('setup began', () => {
+      const booting = getRejection(made.kernel.boot());
+      await waitUntil('setup began', () => {
         release();
-        return made.kernel.report().includes('waiting');
+        return made.kernel.formatReport().includes('waiting');
       });
       const stopping = made.stop();
       release();
@@ -163,7 +163,7 @@ describe('kernel', () => {
 
     it('continues when a plugin cannot stop', async () => {
       const trace: string[] = [];
-      const made = await boot(
+      const made = await bootTestKernel(
         [
           plugin('good', () => ({ stop: async () => void trace.push('good') })),
           plugin('bad', () => ({
@@ -184,7 +184,7 @@ describe('kernel', () => {
     it('waits for events under way', async () => {
       let finish = (): void => undefined;
       const heard: string[] = [];
-      const made = await boot([
+      const made = await bootTestKernel([
         plugin('talker', (ctx) => ({ jobs: [{ name: 'talk', run: async () => void ctx.emit('talker.said', 1) }] }), {
           events: ['talker.said'],
         }),
@@ -212,7 +212,7 @@ describe('kernel', () => {
   describe('a failure', () => {
     it('of a critical plugin stops the start with its name and reason, and what was started', async () => {
       const trace: string[] = [];
-      const made = harness([
+      const made = createTestKernel([
         plugin('first', () => ({ stop: async () => void trace.push('stop first') })),
         plugin(
           'vital',
@@ -226,7 +226,7 @@ describe('kernel', () => {
           return {};
         }),
       ]);
-      const error = await rejection(made.kernel.boot());
+      const error = await getRejection(made.kernel.boot());
       expect(error).to.be.instanceOf(CriticalPluginFailed);
       expect(error.message).to.equal('plugin vital failed: no key');
       expect(trace).to.deep.equal(['stop first']);
@@ -261,7 +261,7 @@ describe('kernel', () => {
       expect(made.http.mounted?.routes.map(({ plugin: owner, ready }) => [owner, ready()])).to.deep.equal([
         ['late', false],
       ]);
-      expect(await made.kernel.service(token<() => Promise<boolean>>('talker.say'))?.()).to.equal(false);
+      expect(await made.kernel.findService(token<() => Promise<boolean>>('talker.say'))?.()).to.equal(false);
     });
 
     it('fails only the plugins that need what it provides, with the reason', async () => {
@@ -285,7 +285,7 @@ describe('kernel', () => {
         asker: 'ready',
         follower: 'ready',
       });
-      expect((await made.kernel.system.health())['asker']).to.deep.equal({ ok: true });
+      expect((await made.kernel.system.checkHealth())['asker']).to.deep.equal({ ok: true });
     });
 
     it('of a migration fails its plugin', async () => {
@@ -301,9 +301,9 @@ describe('kernel', () => {
         quiet('other'),
       ]);
       expect(states(made)).to.deep.equal({ moved: 'failed: migration moved:001-first: disk full', other: 'ready' });
-      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first', 'moved:002-second']);
-      const vital = harness([quiet('moved', { critical: true, migrations: [bad] })]);
-      expect((await rejection(vital.kernel.boot())).message).to.equal(
+      expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first', 'moved:002-second']);
+      const vital = createTestKernel([quiet('moved', { critical: true, migrations: [bad] })]);
+      expect((await getRejection(vital.kernel.boot())).message).to.equal(
         'plugin moved failed: migration moved:001-first: disk full',
       );
     });
@@ -324,7 +324,7 @@ describe('kernel', () => {
           { from: import.meta.dirname },
         ),
       ]);
-      expect(await made.kernel.system.health()).to.deep.equal({ sad: { ok: false, error: 'nothing to see' } });
+      expect(await made.kernel.system.checkHealth()).to.deep.equal({ sad: { ok: false, error: 'nothing to see' } });
       const principal = {
         kind: 'session',
         session_id: 's',
@@ -358,7 +358,7 @@ describe('kernel', () => {
         injects: 'failed: Seller: its constructor needs "signers", which is not bound: does the manifest declare it?',
         reads: 'ready',
       });
-      expect((await service.kernel.system.health())['reads']?.['error']).to.match(
+      expect((await service.kernel.system.checkHealth())['reads']?.['error']).to.match(
         /the port "signers" is not in its manifest: declare it in `ports`/,
       );
     });
@@ -397,7 +397,7 @@ describe('kernel', () => {
       expect(states(service)).to.deep.equal({ base: 'ready', user: 'ready', stranger: 'ready' });
       expect(made?.config.limit).to.equal(7);
       expect(made?.clock).to.equal(service.clock);
-      expect((await service.kernel.system.health())['stranger']?.['error']).to.match(/notes/);
+      expect((await service.kernel.system.checkHealth())['stranger']?.['error']).to.match(/notes/);
     });
 
     it('rejects a class with a parameter that nothing injects', async () => {
@@ -455,7 +455,7 @@ describe('kernel', () => {
         }
       }
       const made = await start([plugin('classy', () => new Parts())]);
-      expect(await made.kernel.system.health()).to.deep.equal({ classy: { ok: true, started: true } });
+      expect(await made.kernel.system.checkHealth()).to.deep.equal({ classy: { ok: true, started: true } });
     });
 
     it('prefixes jobs with the name of their plugin', async () => {
@@ -495,11 +495,11 @@ describe('kernel', () => {
       const { system } = made.kernel;
       expect(seen).to.equal(system);
       expect(system.engine).to.equal('memory');
-      expect(system.scopes()).to.deep.equal(['admin:read']);
-      expect(system.events()).to.deep.equal(['admin.done']);
-      expect(await system.openapi()).to.deep.equal({ openapi: '3.1.0' });
-      expect(await system.freeBytes()).to.equal(1_000_000_000);
-      const { applied, pending, current } = await system.migrations();
+      expect(system.listScopes()).to.deep.equal(['admin:read']);
+      expect(system.listEvents()).to.deep.equal(['admin.done']);
+      expect(await system.getOpenApi()).to.deep.equal({ openapi: '3.1.0' });
+      expect(await system.getFreeBytes()).to.equal(1_000_000_000);
+      const { applied, pending, current } = await system.listMigrations();
       expect(applied.map(({ id }) => id.replace(/-[0-9a-f]{8}$/, '-HASH'))).to.have.members([
         'admin:indexes-HASH',
         'admin:003-third',
@@ -515,21 +515,21 @@ describe('kernel', () => {
 
     it('of a server wait when auto_migrate is false, and the service starts', async () => {
       const made = await start([moved], { store: mongo(), auto_migrate: false });
-      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+      expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
       expect(made.log.messages('warn')).to.include('migrations are pending: run `aos migrate`');
       expect(await made.kernel.system.migrate()).to.deep.equal({ applied: ['moved:001-first'], pending: [] });
     });
 
     it('of a server wait in commands; of the embedded store they do not', async () => {
       const server = await start([moved], { store: mongo(), mode: 'command' });
-      expect((await server.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+      expect((await server.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
       const embedded = await start([moved], { mode: 'command', auto_migrate: false });
-      expect((await embedded.kernel.system.migrations()).pending).to.deep.equal([]);
+      expect((await embedded.kernel.system.listMigrations()).pending).to.deep.equal([]);
     });
 
     it('wait when the command requests it', async () => {
       const made = await start([moved], { mode: 'command', boot: { migrate: false } });
-      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+      expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
     });
   });
 });

@@ -1,12 +1,12 @@
 /** `ctx.lock`: one at a time, over every engine, and what happens when its holder dies or falls asleep. */
 import { expect } from 'chai';
-import { definePlugin, LeaseLost, type LockHeld, type Plugin, type PluginContext } from '../../kernel/contract.js';
-import { LOCK_MS, Locks } from '../../kernel/locks.js';
+import { definePlugin, LeaseLost, type HeldLock, type Plugin, type PluginContext } from '../../kernel/contract.js';
+import { LOCK_DURATION_MS, PluginLocks } from '../../kernel/locks.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { boot, FakeIds, ManualClock, MemoryStore, RecordingLog } from '../kit/index.js';
-import { rejection, until } from '../harness.js';
+import { getRejection, waitUntil } from '../harness.js';
 import { PluginStores } from '../support/stores.js';
 
 const STORES = new PluginStores('kernel', []);
@@ -17,7 +17,7 @@ class Host {
   readonly gone = new Set<number>();
   process(pid: number): Processes {
     const self: ProcessOwner = { host: 'h', pid, started: null };
-    return { self: async () => self, dead: async (owner) => this.gone.has(owner.pid) };
+    return { getSelf: async () => self, isDead: async (owner) => this.gone.has(owner.pid) };
   }
 }
 
@@ -41,8 +41,8 @@ for (const engine of STORES.all) {
       host = new Host();
     });
     afterEach(() => close());
-    const process_ = (pid: number): Locks => new Locks({ store, clock, ids, processes: host.process(pid) });
-    const take = <T>(locks: Locks, work: (held: LockHeld) => Promise<T>, name = 'sync', plugin = 'oncall') =>
+    const process_ = (pid: number): PluginLocks => new PluginLocks({ store, clock, ids, processes: host.process(pid) });
+    const take = <T>(locks: PluginLocks, work: (held: HeldLock) => Promise<T>, name = 'sync', plugin = 'oncall') =>
       locks.run(plugin, name, log, work);
 
     it('runs one of many calls in several processes, and returns null to the others', async () => {
@@ -59,7 +59,7 @@ for (const engine of STORES.all) {
       const runs = Array.from({ length: 12 }, (_, i) => take(all[i % 3] ?? process_(1), work));
       let over = 0;
       for (const run of runs) void run.then(() => (over += 1));
-      await until('all but one have ended', async () => over === runs.length - 1);
+      await waitUntil('all but one have ended', async () => over === runs.length - 1);
       gate.open();
       const results = await Promise.all(runs);
       expect(results.filter((one) => one !== null)).to.deep.equal([{ result: 'done' }]);
@@ -69,12 +69,12 @@ for (const engine of STORES.all) {
 
     it('releases the lock after work that throws, and increments the fence', async () => {
       const fences: number[] = [];
-      const fail = async (held: LockHeld): Promise<void> => {
+      const fail = async (held: HeldLock): Promise<void> => {
         fences.push(held.fence);
         throw new Error('no network');
       };
-      expect((await rejection(take(process_(1), fail))).message).to.equal('no network');
-      await rejection(take(process_(2), fail));
+      expect((await getRejection(take(process_(1), fail))).message).to.equal('no network');
+      await getRejection(take(process_(2), fail));
       expect(fences[1]).to.be.greaterThan(fences[0] ?? Infinity);
     });
 
@@ -89,7 +89,7 @@ for (const engine of STORES.all) {
     });
 
     it('replaces a dead holder immediately on its host, and after the lease on another', async () => {
-      const heldBy = (locks: Locks): Promise<void> =>
+      const heldBy = (locks: PluginLocks): Promise<void> =>
         new Promise((resolve, reject) => {
           void take(locks, () => (resolve(), new Promise<never>(() => undefined))).catch(reject);
         });
@@ -100,19 +100,19 @@ for (const engine of STORES.all) {
       host.gone.clear();
       await heldBy(process_(3));
       expect(await take(process_(2), async () => 1)).to.equal(null);
-      clock.advance(LOCK_MS + 1);
+      clock.advance(LOCK_DURATION_MS + 1);
       expect(await take(process_(2), async () => 1)).to.deep.equal({ result: 1 });
     });
 
     it('fails the call of a holder that lost its lock', async () => {
       let aborted = false;
       const run = take(process_(1), async (held) => {
-        clock.advance(LOCK_MS + 1);
+        clock.advance(LOCK_DURATION_MS + 1);
         expect(await take(process_(2), async () => 'taken over')).to.deep.equal({ result: 'taken over' });
-        expect(await rejection(held.confirm())).to.be.instanceOf(LeaseLost);
+        expect(await getRejection(held.confirm())).to.be.instanceOf(LeaseLost);
         aborted = held.signal.aborted;
       });
-      expect(await rejection(run)).to.be.instanceOf(LeaseLost);
+      expect(await getRejection(run)).to.be.instanceOf(LeaseLost);
       expect(aborted).to.equal(true);
       expect(await take(process_(1), async () => 'free')).to.deep.equal({ result: 'free' });
     });
@@ -141,7 +141,7 @@ describe('kernel: ctx.lock', () => {
     const rows = await store.collection<LeaseRow>('kernel_leases').find();
     expect(rows.items.map(({ id }) => id)).to.include('oncall:sync:shop');
     for (const name of ['', ' x', 'a b', '$x', 'x'.repeat(101)])
-      expect(await rejection((ctx as PluginContext).lock(name, async () => 1))).to.be.instanceOf(TypeError);
+      expect(await getRejection((ctx as PluginContext).lock(name, async () => 1))).to.be.instanceOf(TypeError);
     await service.stop();
   });
 });

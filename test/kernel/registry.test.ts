@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import Joi from 'joi';
 import { formatFault, PluginFaults } from '../../kernel/faults.js';
 import { BUILT_IN } from '../../kernel/manifest.js';
-import { register, type Registered, type RegisteredPlugins } from '../../kernel/registry.js';
+import { registerPlugins, type RegisteredPlugin, type RegisteredPlugins } from '../../kernel/registry.js';
 
 const plugin = (id: string, more: object = {}): object => ({
   id,
@@ -19,13 +19,13 @@ const settings = (sections: Record<string, unknown> = {}) => ({
 });
 const loaded = (plugins: readonly unknown[]) =>
   plugins.map((plugin, i) => ({ plugin, entry: `entry ${i}`, module: null, views: null }));
-const registered = (plugins: unknown[], sections?: Record<string, unknown>): Registered[] =>
-  register(loaded(plugins), settings(sections)).plugins;
+const registered = (plugins: unknown[], sections?: Record<string, unknown>): RegisteredPlugin[] =>
+  registerPlugins(loaded(plugins), settings(sections)).plugins;
 
 /** Lines of the faults that stop the start, else of those of the plugins that it goes on without. */
 function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): string[] {
   try {
-    return register(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(formatFault));
+    return registerPlugins(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(formatFault));
   } catch (error) {
     expect(error).to.be.instanceOf(PluginFaults);
     return (error as PluginFaults).message.split('\n');
@@ -100,7 +100,7 @@ describe('kernel/registry', () => {
   describe('a fault', () => {
     const wrong = { version: '1' };
     const names = (plugins: readonly unknown[]): string[] => {
-      const { plugins: running, broken } = register(loaded(plugins), settings());
+      const { plugins: running, broken } = registerPlugins(loaded(plugins), settings());
       return [
         ...running.map(({ manifest }) => manifest.id),
         ...broken.map(({ state }) => `${state.id} ${state.state}`),
@@ -124,7 +124,7 @@ describe('kernel/registry', () => {
 
     it('of a plugin that comes with the service stops the start', () => {
       const own = { plugin: plugin('bad', wrong), entry: BUILT_IN, module: null, views: null };
-      expect(() => register([own], settings())).to.throw(PluginFaults, 'plugin bad: version must be');
+      expect(() => registerPlugins([own], settings())).to.throw(PluginFaults, 'plugin bad: version must be');
     });
   });
 
@@ -163,7 +163,7 @@ describe('kernel/registry', () => {
     ).to.deep.equal([
       'plugin two: offers the extension point "x.actions", which plugin one offers too; give the extension point another name in one of them',
     ]);
-    const { unoffered } = register(loaded([plugin('one', { extends: ['x.filters'] })]), settings());
+    const { unoffered } = registerPlugins(loaded([plugin('one', { extends: ['x.filters'] })]), settings());
     expect(unoffered).to.deep.equal([{ plugin: 'one', point: 'x.filters' }]);
   });
 
@@ -192,7 +192,7 @@ describe('kernel/registry', () => {
       off: string[],
       plugins: object[] = all,
       sections: Record<string, unknown> = {},
-    ): RegisteredPlugins => register(loaded(plugins), { ...settings(sections), off });
+    ): RegisteredPlugins => registerPlugins(loaded(plugins), { ...settings(sections), off });
     const refusal = (off: string[], plugins?: object[]): string => {
       try {
         judged(off, plugins);

@@ -1,13 +1,13 @@
 /** Limits of time for the work of plugins. */
 import { expect } from 'chai';
-import { TimedOut, within } from '../../kernel/timeout.js';
-import { rejection } from '../harness.js';
+import { TimedOut, runWithTimeout } from '../../kernel/timeout.js';
+import { getRejection } from '../harness.js';
 
 describe('kernel: limits of time', () => {
   it('returns what the work resolves to in its time, and reports nothing afterwards', async () => {
     const late: unknown[] = [];
     expect(
-      await within(
+      await runWithTimeout(
         60_000,
         'setup',
         async () => 'done',
@@ -29,7 +29,7 @@ describe('kernel: limits of time', () => {
       });
       let error: unknown;
       const reported = new Promise((resolve) => {
-        error = rejection(within(1, 'setup', () => work, resolve));
+        error = getRejection(runWithTimeout(1, 'setup', () => work, resolve));
       });
       expect(await error)
         .to.be.instanceOf(TimedOut)

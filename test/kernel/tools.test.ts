@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { definePlugin, type Plugin } from '../../kernel/contract.js';
 import type { RouteSpec, ToolSpec } from '../../ports/http.js';
-import { boot, rejection } from '../harness.js';
+import { bootTestKernel, getRejection } from '../harness.js';
 
 const route = (path: string, tool: RouteSpec['tool']): RouteSpec => ({
   method: 'GET',
@@ -18,21 +18,21 @@ const tool = (name: string, more: object = {}): ToolSpec => ({ name, title: 'T',
 
 describe('kernel: tools of routes', () => {
   it('accepts one or several tools of a route', async () => {
-    const service = await boot([plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])])]);
+    const service = await bootTestKernel([plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])])]);
     await service.stop();
   });
 
   it('rejects the name of another plugin’s tool', async () => {
-    const error = await rejection(
-      boot([plugin('one', [route('/a', tool('next'))]), plugin('two', [route('/b', tool('next'))])]),
+    const error = await getRejection(
+      bootTestKernel([plugin('one', [route('/a', tool('next'))]), plugin('two', [route('/b', tool('next'))])]),
     );
     expect(error.message).to.include('the tool "next" is offered by plugin one already');
   });
 
   it('rejects a name with other characters, and unknown members', async () => {
-    const named = await rejection(boot([plugin('one', [route('/a', tool('Next Item'))])]));
+    const named = await getRejection(bootTestKernel([plugin('one', [route('/a', tool('Next Item'))])]));
     expect(named.message).to.include('must be one lower-case word');
-    const unknown = await rejection(boot([plugin('one', [route('/a', tool('next', { colour: 'red' }))])]));
+    const unknown = await getRejection(bootTestKernel([plugin('one', [route('/a', tool('next', { colour: 'red' }))])]));
     expect(unknown.message).to.match(/colour/);
   });
 });

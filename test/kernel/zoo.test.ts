@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Mode } from '../../kernel/kernel.js';
+import type { KernelMode } from '../../kernel/kernel.js';
 import { token } from '../../ports/token.js';
-import { boot, rejection, type Harness, type HarnessOptions } from '../harness.js';
+import { bootTestKernel, getRejection, type TestKernel, type HarnessOptions } from '../harness.js';
 
 const ZOO = fileURLToPath(new URL('../fixtures/plugins', import.meta.url));
 
@@ -17,23 +17,23 @@ const PLAIN = token<Plain>('jsplain.api');
 
 /** The reasons of the plugins that the service goes on without: it listens. */
 async function reasonsOf(options: HarnessOptions): Promise<string[]> {
-  const made = await boot([], options);
+  const made = await bootTestKernel([], options);
   expect(made.http.state).to.equal('listening');
-  const failed = made.kernel.system.plugins().filter(({ state }) => state === 'failed');
+  const failed = made.kernel.system.listPlugins().filter(({ state }) => state === 'failed');
   await made.stop();
   return failed.map(({ id, reason }) => `plugin ${id}: ${reason}`);
 }
 const faultsOf = (...plugins: string[]): Promise<string[]> => reasonsOf({ plugins, bases: [ZOO] });
 
 describe('the zoo of plugins', () => {
-  const running: Harness[] = [];
-  const start = async (plugins: string[], more: { mode?: Mode; plugin_timeout_ms?: number } = {}): Promise<Harness> => {
-    const made = await boot([], { plugins, bases: [ZOO], ...more });
+  const running: TestKernel[] = [];
+  const start = async (plugins: string[], more: { mode?: KernelMode; plugin_timeout_ms?: number } = {}): Promise<TestKernel> => {
+    const made = await bootTestKernel([], { plugins, bases: [ZOO], ...more });
     running.push(made);
     return made;
   };
-  const stateOf = (made: Harness, id: string): string => {
-    const found = made.kernel.system.plugins().find((plugin) => plugin.id === id);
+  const stateOf = (made: TestKernel, id: string): string => {
+    const found = made.kernel.system.listPlugins().find((plugin) => plugin.id === id);
     return `${found?.state}: ${found?.reason}`;
   };
   afterEach(async () => {
@@ -135,7 +135,7 @@ describe('the zoo of plugins', () => {
     });
 
     it('a package installed above the configuration file', async () => {
-      const made = await boot([], { plugins: ['@acme/aos-chat'], bases: [join(folder, 'conf')] });
+      const made = await bootTestKernel([], { plugins: ['@acme/aos-chat'], bases: [join(folder, 'conf')] });
       running.push(made);
       expect(stateOf(made, 'chat')).to.equal('ready: null');
     });
@@ -146,7 +146,7 @@ describe('the zoo of plugins', () => {
       const made = await start(['./broken.js', './js-plain.js']);
       expect(stateOf(made, 'broken')).to.equal('failed: the ledger cannot be opened');
       expect(stateOf(made, 'jsplain')).to.equal('ready: null');
-      expect((await made.kernel.system.health())['broken']).to.deep.equal({
+      expect((await made.kernel.system.checkHealth())['broken']).to.deep.equal({
         ok: false,
         error: 'the ledger cannot be opened',
       });
@@ -160,7 +160,7 @@ describe('the zoo of plugins', () => {
 
     it('throwing-listener: the event is delivered and the producer gets no error', async () => {
       const made = await start(['./throwing-listener.js', './js-plain.js']);
-      expect(await made.kernel.service(PLAIN)?.write('hello')).to.equal(true);
+      expect(await made.kernel.findService(PLAIN)?.write('hello')).to.equal(true);
       expect(made.log.messages('error')).to.deep.equal(['a listener failed']);
       expect(made.log.lines.find(({ level }) => level === 'error')?.data).to.include({
         plugin: 'throwinglistener',
@@ -179,12 +179,12 @@ describe('the zoo of plugins', () => {
 
     it('lying: rejects undeclared contributions when they are used', async () => {
       const made = await start(['./lying.js', './js-plain.js']);
-      const api = made.kernel.service(token<Record<'read' | 'resolve' | 'shout', () => unknown>>('lying.api'));
+      const api = made.kernel.findService(token<Record<'read' | 'resolve' | 'shout', () => unknown>>('lying.api'));
       expect(() => api?.read()).to.throw(
         'the collection "secrets" is not in its manifest: declare it in `collections`',
       );
       expect(() => api?.resolve()).to.throw('the token "jsplain.api" is not in its manifest: declare it in `needs`');
-      expect((await rejection(Promise.resolve(api?.shout()))).message).to.equal(
+      expect((await getRejection(Promise.resolve(api?.shout()))).message).to.equal(
         'the event "lying.shouted" is not in its manifest: declare it in `events`',
       );
     });
@@ -200,18 +200,18 @@ describe('the zoo of plugins', () => {
   describe('plugins that work', () => {
     it('js-plain, a package folder, CommonJS', async () => {
       const made = await start(['./js-plain.js', './package', './common']);
-      expect(made.kernel.system.plugins().map(({ id, state }) => `${id} ${state}`)).to.deep.equal([
+      expect(made.kernel.system.listPlugins().map(({ id, state }) => `${id} ${state}`)).to.deep.equal([
         'jsplain ready',
         'parcel ready',
         'common ready',
       ]);
-      expect((await made.kernel.system.health())['parcel']).to.deep.equal({ ok: true, boxes: 3 });
+      expect((await made.kernel.system.checkHealth())['parcel']).to.deep.equal({ ok: true, boxes: 3 });
       expect(made.http.mounted?.pages[0]?.views).to.equal(join(ZOO, 'views'));
     });
 
     it('are found without ./ as well', async () => {
       const made = await start(['js-plain.js', 'package']);
-      expect(made.kernel.system.plugins().map(({ id }) => id)).to.deep.equal(['jsplain', 'parcel']);
+      expect(made.kernel.system.listPlugins().map(({ id }) => id)).to.deep.equal(['jsplain', 'parcel']);
     });
   });
 });

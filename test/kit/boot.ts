@@ -21,13 +21,13 @@ import type { HttpLimits } from '../../ports/http/limits.js';
 import type { HttpMethod } from '../../ports/http.js';
 import type { Outbound } from '../../ports/outbound.js';
 import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
-import { helpers } from '../../web/helpers.js';
+import { createHelpers } from '../../web/helpers.js';
 import { TestAnswer } from './answer.js';
 import type { ManualClock } from './clock.js';
 import type { EnqueuedJob, FakeJobs, RecordingLog } from './fakes.js';
 import { checkOutput } from './output.js';
-import { fakes, kernelParts } from './parts.js';
-import { credentialOf, csrfOf, PANELS, panelsPage, visitors, type Visitor } from './visitors.js';
+import { createFakes, buildKernelParts } from './parts.js';
+import { buildCredentialHeaders, getCsrfToken, PANELS_PATH, panelsPagePlugin, visitorsPlugin, type Visitor } from './visitors.js';
 
 export interface BootOptions {
   /** Sections of the configuration, by plugin. */
@@ -58,7 +58,7 @@ function openStore(given: BootOptions['store'], folder: string | null): Document
 }
 
 /** No rate limits; sizes are the defaults. */
-const LIMITS: HttpLimits = {
+const HTTP_LIMITS: HttpLimits = {
   json_bytes: 1_048_576,
   inflated_bytes: 8_388_608,
   intake_per_minute: 0,
@@ -94,9 +94,9 @@ export class TestService {
 
   /** Creates a service without starting it; use `boot`. */
   constructor(plugins: readonly (Plugin | string)[], options: BootOptions) {
-    const own = fakes();
+    const own = createFakes();
     const { clock, ids, log, jobs } = own;
-    const parts = kernelParts(own, options.app);
+    const parts = buildKernelParts(own, options.app);
     const { app } = parts.config;
     this.clock = clock;
     this.log = log;
@@ -108,12 +108,12 @@ export class TestService {
       port: 0,
       base_url: '',
       trusted_proxies: [],
-      limits: LIMITS,
+      limits: HTTP_LIMITS,
       debug: false,
       version: app.version,
       timezone: app.timezone,
       webDir: join(import.meta.dirname, '..', '..', 'web'),
-      helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
+      helpers: createHelpers({ timezone: app.timezone, now: () => clock.now() }),
       log,
       clock,
       ids,
@@ -126,7 +126,7 @@ export class TestService {
       config: { ...parts.config, sections: options.config ?? {} },
       store: this.store,
       http: this.#http,
-      builtin: [...objects, panelsPage, ...(known ? [] : [visitors])],
+      builtin: [...objects, panelsPagePlugin, ...(known ? [] : [visitorsPlugin])],
       plugins: plugins.filter((plugin) => typeof plugin === 'string'),
       bases: [process.cwd()],
       ...(options.outbound && { outbound: { ...parts.outbound, request: options.outbound } }),
@@ -136,7 +136,7 @@ export class TestService {
 
   async start(): Promise<void> {
     await this.#kernel.boot('serve', { listen: false });
-    const failed = this.#kernel.system.plugins().filter(({ state }) => state === 'failed');
+    const failed = this.#kernel.system.listPlugins().filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
     await this.stop();
     throw new Error(failed.map(({ id, reason }) => `plugin ${id} failed: ${reason}`).join('\n'));
@@ -148,9 +148,9 @@ export class TestService {
    */
   async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<TestAnswer<T>> {
     const { as = 'public', body, form } = ask;
-    const credential = credentialOf(as);
+    const credential = buildCredentialHeaders(as);
     const cookie = credential['cookie'] ?? `svc_anon=${'a'.repeat(43)}`;
-    const fields = form && new URLSearchParams({ csrf_token: csrfOf(cookie.slice(cookie.indexOf('=') + 1)), ...form });
+    const fields = form && new URLSearchParams({ csrf_token: getCsrfToken(cookie.slice(cookie.indexOf('=') + 1)), ...form });
     const { statusCode, headers, payload } = await this.#http.inject({
       method,
       url,
@@ -163,13 +163,13 @@ export class TestService {
       ...(fields ? { payload: fields.toString() } : body !== undefined && { payload: JSON.stringify(body) }),
     });
     const answer = new TestAnswer<T>(statusCode, headers as TestAnswer['headers'], payload);
-    checkOutput(this.#kernel.routes(), { method, url, answer });
+    checkOutput(this.#kernel.listRoutes(), { method, url, answer });
     return answer;
   }
 
   /** Returns the panels of every plugin, as HTML of the page that shows them. */
   async panels(as: 'admin' | 'member' = 'admin'): Promise<string> {
-    return (await this.request('GET', PANELS, { as })).text;
+    return (await this.request('GET', PANELS_PATH, { as })).text;
   }
 
   /**
@@ -214,7 +214,7 @@ export class TestService {
    * @throws the command's error, and Error when no such command exists
    */
   async command(name: string, { args = [], options = {}, stdin }: Partial<CommandCall> = {}): Promise<CommandResult> {
-    const commands = this.#kernel.commands();
+    const commands = this.#kernel.listCommands();
     const found = commands.find(({ spec }) => spec.name === name);
     if (found === undefined)
       throw new Error(
@@ -225,7 +225,7 @@ export class TestService {
 
   /** Returns the result of every plugin's `health()`, keyed by plugin id. */
   health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>> {
-    return this.#kernel.system.health();
+    return this.#kernel.system.checkHealth();
   }
 
   /** Returns a plugin's collection by its stored name, `chat_notes`. */
@@ -235,7 +235,7 @@ export class TestService {
 
   /** Returns the openapi.json of the plugins' routes. */
   openapi(): Promise<object> {
-    return this.#kernel.system.openapi();
+    return this.#kernel.system.getOpenApi();
   }
 
   async stop(): Promise<void> {

@@ -11,7 +11,7 @@ import type { DomainEvent } from '../../ports/events.js';
 import type { EnqueueOptions } from '../../ports/jobs.js';
 import type { ManualClock } from './clock.js';
 import type { EnqueuedJob, RecordingLog } from './fakes.js';
-import { fakes, kernelParts } from './parts.js';
+import { createFakes, buildKernelParts } from './parts.js';
 
 export interface ContextOptions {
   /** The plugin's section of the configuration; its schema adds the defaults. */
@@ -39,8 +39,8 @@ export async function contextFor<C = Record<string, unknown>>(
   plugin: Plugin,
   { config, app, stubs = [] }: ContextOptions = {},
 ): Promise<TestContext<C>> {
-  const own = fakes();
-  const parts = kernelParts(own, app);
+  const own = createFakes();
+  const parts = buildKernelParts(own, app);
   let found: PluginContext | undefined;
   const inside: Plugin = {
     ...plugin,
@@ -56,7 +56,7 @@ export async function contextFor<C = Record<string, unknown>>(
   await kernel.boot('command');
   if (found === undefined) {
     const failed = kernel.system
-      .plugins()
+      .listPlugins()
       .flatMap(({ id, reason }) => (reason === null ? [] : [`plugin ${id}: ${reason}`]));
     throw new Error(failed.join('\n'));
   }

@@ -11,8 +11,8 @@ import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { OutboundError, type Outbound } from '../../ports/outbound.js';
-import type { Reach } from '../../ports/reach.js';
-import { MapRefused, type SourceMaps } from '../../ports/source-maps/reader.js';
+import type { NetworkProbe } from '../../ports/reach.js';
+import { SourceMapRejected, type SourceMaps } from '../../ports/source-maps/reader.js';
 import type { RouteTools } from '../../ports/tools.js';
 
 /** Returns increasing ids in the form of a UUIDv7. */
@@ -38,17 +38,17 @@ export class RecordingLog implements Logger {
     readonly lines: LogLine[] = [],
     private readonly bindings: object = {},
   ) {}
-  debug = this.#at('debug');
-  info = this.#at('info');
-  warn = this.#at('warn');
-  error = this.#at('error');
+  debug = this.#createRecorder('debug');
+  info = this.#createRecorder('info');
+  warn = this.#createRecorder('warn');
+  error = this.#createRecorder('error');
   child(bindings: object): Logger {
     return new RecordingLog(this.lines, { ...this.bindings, ...bindings });
   }
   messages(level: LogLine['level']): string[] {
     return this.lines.filter((line) => line.level === level).map(({ message }) => message);
   }
-  #at(level: LogLine['level']): (data: object, message: string) => void {
+  #createRecorder(level: LogLine['level']): (data: object, message: string) => void {
     return (data, message) => this.lines.push({ level, message, data: { ...this.bindings, ...data } });
   }
 }
@@ -64,7 +64,7 @@ export interface EnqueuedJob {
   attempt?: number;
 }
 
-const retryDelay = (attempt: number): number => Math.min(3_600_000, 1_000 * 2 ** (attempt - 1));
+const getRetryDelayMs = (attempt: number): number => Math.min(3_600_000, 1_000 * 2 ** (attempt - 1));
 
 /** Runs jobs on request; failures are recorded, as in the real implementation. */
 export class FakeJobs implements Jobs {
@@ -97,7 +97,7 @@ export class FakeJobs implements Jobs {
    * @throws the job's error
    */
   async run(name: string, data: unknown = null, attempt = 1, lastAttempt = true): Promise<void> {
-    await this.#named(name).run({ data, signal: new AbortController().signal, attempt, lastAttempt });
+    await this.#getJob(name).run({ data, signal: new AbortController().signal, attempt, lastAttempt });
   }
   /**
    * Runs a waiting job. A failed attempt with a retry left is enqueued again.
@@ -111,7 +111,7 @@ export class FakeJobs implements Jobs {
     } catch (error) {
       this.failures.set(name, error);
       if (attempt > retry) throw error;
-      const at = new Date(now + retryDelay(attempt)).toISOString();
+      const at = new Date(now + getRetryDelayMs(attempt)).toISOString();
       this.enqueued.push({ ...job, at, attempt: attempt + 1 });
     }
   }
@@ -121,11 +121,11 @@ export class FakeJobs implements Jobs {
     return due === -1 ? undefined : this.enqueued.splice(due, 1)[0];
   }
   async runNow(name: string, data: unknown = null): Promise<boolean> {
-    const spec = this.#named(name);
+    const spec = this.#getJob(name);
     await this.run(spec.name, data).catch((error: unknown) => this.failures.set(name, error));
     return true;
   }
-  #named(name: string): JobSpec {
+  #getJob(name: string): JobSpec {
     const spec = this.defined.get(name);
     if (spec !== undefined) return spec;
     throw new Error(`there is no job "${name}"; there are ${[...this.defined.keys()].join(', ') || 'none'}`);
@@ -153,7 +153,7 @@ export class FakeHttp implements HttpServer {
   mounted: Parameters<HttpServer['mount']>[0] | null = null;
   state: 'new' | 'listening' | 'stopped' = 'new';
 
-  faults(): ReturnType<HttpServer['faults']> {
+  findFaults(): ReturnType<HttpServer['findFaults']> {
     return [];
   }
   async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
@@ -166,10 +166,10 @@ export class FakeHttp implements HttpServer {
   async stop(): Promise<void> {
     this.state = 'stopped';
   }
-  async openapi(): Promise<object> {
+  async getOpenApi(): Promise<object> {
     return { openapi: '3.1.0' };
   }
-  tools(): RouteTools {
+  getTools(): RouteTools {
     return { list: () => [], call: () => Promise.resolve(null) };
   }
 }
@@ -195,26 +195,26 @@ export const fakeOutbound: Outbound = {
   request: async () => {
     throw new OutboundError('connect', 'nobody answers');
   },
-  judge: () => null,
+  checkUrl: () => null,
 };
 
-const unreached = async (): Promise<never> => {
+const rejectRequest = async (): Promise<never> => {
   throw new OutboundError('connect', 'nobody answers');
 };
-export const fakeReach: Reach = {
-  judge: () => null,
-  judgeResolver: () => null,
+export const fakeReach: NetworkProbe = {
+  checkHost: () => null,
+  checkResolver: () => null,
   findAuthorityFault: () => null,
-  connect: unreached,
-  lookup: unreached,
-  echo: unreached,
-  echoFault: async () => null,
+  connect: rejectRequest,
+  lookup: rejectRequest,
+  sendEcho: rejectRequest,
+  findEchoFault: async () => null,
 };
 
 /** Finds no source map. */
 export const fakeSourceMaps: SourceMaps = {
   unpack: async () => {
-    throw new MapRefused('is not read by this fake');
+    throw new SourceMapRejected('is not read by this fake');
   },
   locate: async ({ positions }) => positions.map(() => null),
   close: async () => undefined,
@@ -228,4 +228,4 @@ export const fakeMetrics: Metrics = {
   render: async () => '',
 };
 
-export const nobody: Authenticator = { bearer: async () => null, session: async () => null, csrf: () => '' };
+export const anonymousAuthenticator: Authenticator = { authenticateBearer: async () => null, authenticateSession: async () => null, getCsrfToken: () => '' };

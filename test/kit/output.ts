@@ -2,7 +2,7 @@ import type { MountedRoute } from '../../ports/http.js';
 import type { TestAnswer } from './answer.js';
 
 /** Fields that the service adds to a response. */
-const ENVELOPE = new Set(['status', 'warnings']);
+const ENVELOPE_FIELDS = new Set(['status', 'warnings']);
 
 function toPattern(path: string): RegExp {
   const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -20,14 +20,14 @@ function findRoute(routes: readonly MountedRoute[], method: string, path: string
       [spec.path, ...(spec.aliases ?? [])].some((one) => toPattern(one).test(path)),
   );
   // The route with the fewest parameters takes precedence.
-  const parameters = ({ spec }: MountedRoute): number => spec.path.split('{').length;
-  return fits.toSorted((a, b) => parameters(a) - parameters(b))[0];
+  const countParameters = ({ spec }: MountedRoute): number => spec.path.split('{').length;
+  return fits.toSorted((a, b) => countParameters(a) - countParameters(b))[0];
 }
 
-type Output = NonNullable<MountedRoute['spec']['output']>;
-type OneOutput = Exclude<Output, Readonly<Record<number, unknown>>>;
+type DeclaredOutput = NonNullable<MountedRoute['spec']['output']>;
+type SingleOutput = Exclude<DeclaredOutput, Readonly<Record<number, unknown>>>;
 
-const isSchema = (output: Output): output is OneOutput =>
+const isSchema = (output: DeclaredOutput): output is SingleOutput =>
   typeof (output as { validate?: unknown }).validate === 'function';
 
 /**
@@ -47,7 +47,7 @@ export function checkOutput(
   const whole = answer.body;
   const given = schema.validate(whole, { abortEarly: false, convert: false });
   if (given.error === undefined || whole === null || typeof whole !== 'object') return;
-  const inner = Object.fromEntries(Object.entries(whole).filter(([name]) => !ENVELOPE.has(name)));
+  const inner = Object.fromEntries(Object.entries(whole).filter(([name]) => !ENVELOPE_FIELDS.has(name)));
   const { error } = schema.validate(inner, { abortEarly: false, convert: false });
   if (error === undefined) return;
   const faults = error.details.map(({ message }) => message).join('; ');

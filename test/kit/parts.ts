@@ -5,7 +5,7 @@
 import { MemoryInstallers } from '../../adapters/memory/installers.js';
 import { MemoryManual } from '../../adapters/memory/manual.js';
 import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
-import { memorySigners } from '../../adapters/memory/signers.js';
+import { createMemorySigners } from '../../adapters/memory/signers.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { NO_BACKUPS } from '../../ports/store/backups.js';
 import type { AppSettings } from '../../kernel/contract.js';
@@ -24,7 +24,7 @@ import {
   RecordingLog,
 } from './fakes.js';
 
-export const APP: AppSettings = {
+export const APP_SETTINGS: AppSettings = {
   version: '0.0.0-test',
   base_url: 'http://127.0.0.1:8080',
   timezone: 'UTC',
@@ -35,7 +35,7 @@ export const APP: AppSettings = {
   grouping: {},
 };
 
-export interface Fakes {
+export interface FakePorts {
   clock: ManualClock;
   ids: FakeIds;
   log: RecordingLog;
@@ -43,7 +43,7 @@ export interface Fakes {
   jobs: FakeJobs;
 }
 
-export const fakes = (): Fakes => ({
+export const createFakes = (): FakePorts => ({
   clock: new ManualClock(),
   ids: new FakeIds(),
   log: new RecordingLog(),
@@ -52,11 +52,11 @@ export const fakes = (): Fakes => ({
 });
 
 /** Builds the parts of a kernel without plugins, which the caller may override. */
-export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): KernelParts {
+export function buildKernelParts(given: FakePorts, app: Partial<AppSettings> = {}): KernelParts {
   return {
     ...given,
     config: {
-      app: { ...APP, ...app },
+      app: { ...APP_SETTINGS, ...app },
       auto_migrate: true,
       plugin_timeout_ms: 5_000,
       sections: {},
@@ -71,7 +71,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     releaseStore: new MemoryReleaseStore(),
     installers: new MemoryInstallers(),
     manual: new MemoryManual(),
-    signers: memorySigners(),
+    signers: createMemorySigners(),
     backups: NO_BACKUPS,
     sourceMaps: fakeSourceMaps,
     builtin: [],

@@ -14,11 +14,11 @@ export function stub<T extends object>({ name }: Token<T>, members: Partial<T> =
     api: 1,
     title: `Stands in for ${name}`,
     provides: [name],
-    setup: () => ({ services: { [name]: strict(name, members) } }),
+    setup: () => ({ services: { [name]: throwOnMissing(name, members) } }),
   };
 }
 
-function strict<T extends object>(name: string, members: Partial<T>): Partial<T> {
+function throwOnMissing<T extends object>(name: string, members: Partial<T>): Partial<T> {
   return new Proxy(members, {
     get(target, key): unknown {
       if (key in target || typeof key === 'symbol' || key === 'then') return Reflect.get(target, key);

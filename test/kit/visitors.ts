@@ -17,14 +17,14 @@ export interface TokenVisitor {
   project?: string;
 }
 
-const MARK = 'test-';
-const encode = (principal: Principal): string => MARK + Buffer.from(JSON.stringify(principal)).toString('base64url');
-const decode = (secret: string): Principal | null =>
-  secret.startsWith(MARK)
-    ? (JSON.parse(Buffer.from(secret.slice(MARK.length), 'base64url').toString('utf8')) as Principal)
+const TOKEN_PREFIX = 'test-';
+const encodePrincipal = (principal: Principal): string => TOKEN_PREFIX + Buffer.from(JSON.stringify(principal)).toString('base64url');
+const decodePrincipal = (secret: string): Principal | null =>
+  secret.startsWith(TOKEN_PREFIX)
+    ? (JSON.parse(Buffer.from(secret.slice(TOKEN_PREFIX.length), 'base64url').toString('utf8')) as Principal)
     : null;
 
-const account = (role: 'admin' | 'member'): SessionPrincipal => ({
+const createSession = (role: 'admin' | 'member'): SessionPrincipal => ({
   kind: 'session',
   session_id: `session-${role}`,
   account_id: `account-${role}`,
@@ -32,28 +32,28 @@ const account = (role: 'admin' | 'member'): SessionPrincipal => ({
   role,
 });
 
-export function credentialOf(visitor: Visitor): Record<string, string> {
+export function buildCredentialHeaders(visitor: Visitor): Record<string, string> {
   if (visitor === 'public') return {};
-  if (visitor === 'shared_key') return { authorization: `Bearer ${encode({ kind: 'shared_key' })}` };
-  if (typeof visitor === 'string') return { cookie: `svc_session=${encode(account(visitor))}` };
+  if (visitor === 'shared_key') return { authorization: `Bearer ${encodePrincipal({ kind: 'shared_key' })}` };
+  if (typeof visitor === 'string') return { cookie: `svc_session=${encodePrincipal(createSession(visitor))}` };
   const { scopes, project = null } = visitor;
   const token = { id: 'token-test', name: 'test', token_kind: 'master', source: null, parent_id: null } as const;
-  return { authorization: `Bearer ${encode({ kind: 'token', ...token, scopes, project })}` };
+  return { authorization: `Bearer ${encodePrincipal({ kind: 'token', ...token, scopes, project })}` };
 }
 
-export const csrfOf = (cookie: string): string => Buffer.from(`csrf(${cookie})`).toString('base64url');
+export const getCsrfToken = (cookie: string): string => Buffer.from(`csrf(${cookie})`).toString('base64url');
 
 const authenticator: Authenticator = {
-  bearer: async (secret) => decode(secret),
-  session: async (cookie) => {
-    const principal = decode(cookie);
+  authenticateBearer: async (secret) => decodePrincipal(secret),
+  authenticateSession: async (cookie) => {
+    const principal = decodePrincipal(cookie);
     return principal?.kind === 'session' ? principal : null;
   },
-  csrf: csrfOf,
+  getCsrfToken: getCsrfToken,
 };
 
 /** Authenticates every visitor. */
-export const visitors: Plugin = {
+export const visitorsPlugin: Plugin = {
   id: 'testvisitors',
   version: '1.0.0',
   api: 1,
@@ -63,8 +63,8 @@ export const visitors: Plugin = {
 };
 
 /** Path of a page that shows every panel, like the dashboard. */
-export const PANELS = '/test-panels';
-export const panelsPage: Plugin = {
+export const PANELS_PATH = '/test-panels';
+export const panelsPagePlugin: Plugin = {
   id: 'testpanels',
   version: '1.0.0',
   api: 1,
@@ -73,7 +73,7 @@ export const panelsPage: Plugin = {
   setup: () => ({
     pages: [
       {
-        path: PANELS,
+        path: PANELS_PATH,
         title: 'Panels',
         access: { session: 'member' },
         panels: true,

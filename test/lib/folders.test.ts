@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFirstMissing, makeFolders, removeEmpty } from '../../lib/folders.js';
+import { findFirstMissing, makeFolders, removeEmptyFolders } from '../../lib/folders.js';
 
 const codeOf = (work: Promise<void>): Promise<unknown> =>
   work.then(
@@ -38,10 +38,10 @@ describe('lib: making folders', () => {
     expect(await findFirstMissing(inner)).to.equal(null);
     await makeFolders(join(dir, 'a/d'), 0o700);
     await writeFile(join(dir, 'a/d/file'), '');
-    await removeEmpty(join(dir, 'a'));
+    await removeEmptyFolders(join(dir, 'a'));
     expect(await findFirstMissing(inner)).to.equal(join(dir, 'a/b'));
     await rm(join(dir, 'a/d/file'));
-    await removeEmpty(join(dir, 'a'));
+    await removeEmptyFolders(join(dir, 'a'));
     expect(await findFirstMissing(inner)).to.equal(join(dir, 'a'));
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { Lease, LeaseLost, type LeaseOptions, type LeaseRow, type LeaseRows } from '../../lib/lease.js';
 import type { Collection } from '../../ports/store.js';
-import { until } from '../harness.js';
+import { waitUntil } from '../harness.js';
 
 const TTL = 45_000;
 
@@ -54,52 +54,52 @@ const lost = async (work: () => unknown): Promise<boolean> => {
 describe('lib: lease', () => {
   it('has one winner of many, and the next holder a higher number', async () => {
     const { lease } = fixture();
-    const taken = (await Promise.all([1, 2, 3, 4].map(() => lease().take()))).filter((held) => held !== null);
+    const taken = (await Promise.all([1, 2, 3, 4].map(() => lease().acquire()))).filter((held) => held !== null);
     expect(taken).to.have.length(1);
     expect(taken[0]?.fence).to.equal(1);
     await taken[0]?.release();
-    const next = await lease().take();
+    const next = await lease().acquire();
     expect(next?.fence).to.equal(2);
     await next?.release();
   });
 
   it('by the clock: is held for its lifetime and free afterwards', async () => {
     const { lease, clock } = fixture();
-    const held = await lease().take();
+    const held = await lease().acquire();
     clock.pass(TTL - 1);
-    expect(await lease().take()).to.equal(null);
+    expect(await lease().acquire()).to.equal(null);
     clock.pass(1);
-    const next = await lease().take();
+    const next = await lease().acquire();
     expect(next?.fence).to.equal(2);
     expect(await lost(() => held?.confirm())).to.equal(true);
     expect(held?.signal.aborted).to.equal(true);
     await held?.release();
-    expect(await lease().take(), 'a lost lease frees nothing').to.equal(null);
+    expect(await lease().acquire(), 'a lost lease frees nothing').to.equal(null);
     await next?.release();
   });
 
   it('by the clock: treats a time too far ahead as a clock that moved backwards', async () => {
     const { lease, clock } = fixture();
-    const held = await lease().take();
+    const held = await lease().acquire();
     clock.time -= 31_000;
-    const next = await lease().take();
-    expect(next?.setBack).to.equal(true);
+    const next = await lease().acquire();
+    expect(next?.hasClockMovedBack).to.equal(true);
     await held?.release();
     await next?.release();
   });
 
   it('by silence: stays with a living holder, for any clocks', async () => {
     const { lease, clock } = fixture();
-    const held = await lease({ judge: 'silence' }).take();
+    const held = await lease({ judge: 'silence' }).acquire();
     const waiter = lease({ judge: 'silence' });
     for (let i = 0; i < 5; i++) {
       clock.time += 3_600_000;
       clock.up += TTL - 1;
       await held?.confirm();
-      expect(await waiter.take()).to.equal(null);
+      expect(await waiter.acquire()).to.equal(null);
     }
     clock.up += TTL;
-    const next = await waiter.take();
+    const next = await waiter.acquire();
     expect(next?.fence).to.equal(2);
     await held?.release();
     await next?.release();
@@ -107,30 +107,30 @@ describe('lib: lease', () => {
 
   it('renews itself while it is held, though the clock stands still', async () => {
     const { lease, row, clock } = fixture();
-    const held = await lease({ judge: 'silence', ttlMs: 20 }).take();
+    const held = await lease({ judge: 'silence', ttlMs: 20 }).acquire();
     const waiter = lease({ judge: 'silence', ttlMs: 20 });
-    expect(await waiter.take()).to.equal(null);
-    await until('it is renewed', async () => ((await row())?.beat ?? 0) >= 3);
+    expect(await waiter.acquire()).to.equal(null);
+    await waitUntil('it is renewed', async () => ((await row())?.beat ?? 0) >= 3);
     clock.pass(30);
-    expect(await waiter.take()).to.equal(null);
+    expect(await waiter.acquire()).to.equal(null);
     await held?.release();
-    await (await waiter.take())?.release();
+    await (await waiter.acquire())?.release();
   });
 
   it('replaces a document in an earlier format', async () => {
     const { lease, rows, clock } = fixture();
     await rows.insert({ id: 'evaluator', holder: 'dead', beat: 5 });
     const waiter = lease({ judge: 'silence' });
-    expect(await waiter.take()).to.equal(null);
+    expect(await waiter.acquire()).to.equal(null);
     clock.pass(TTL);
-    const held = await waiter.take();
+    const held = await waiter.acquire();
     expect(held?.fence).to.equal(1);
     await held?.release();
   });
 
   it('is lost to its own holder when it could not be renewed in time', async () => {
     const { lease, clock } = fixture();
-    const held = await lease().take();
+    const held = await lease().acquire();
     held?.check();
     clock.up += TTL + 1;
     expect(await lost(() => held?.check())).to.equal(true);
@@ -151,9 +151,9 @@ describe('lib: lease', () => {
       },
     };
     const options = { id: 'x', ttlMs: 60, judge: 'clock', clock, uuid: () => 'me' } as const;
-    const held = await new Lease(flaky, { ...options, onFault: (error) => void faults.push(error) }).take();
+    const held = await new Lease(flaky, { ...options, onFault: (error) => void faults.push(error) }).acquire();
     away = true;
-    await until('the signal aborts', async () => held?.signal.aborted === true);
+    await waitUntil('the signal aborts', async () => held?.signal.aborted === true);
     expect(faults).not.to.deep.equal([]);
     away = false;
     await held?.release();
@@ -161,11 +161,11 @@ describe('lib: lease', () => {
 
   it('passes immediately from a dead owner', async () => {
     const { lease } = fixture();
-    const held = await lease({ owner: { pid: 1 } }).take();
+    const held = await lease({ owner: { pid: 1 } }).acquire();
     const ownerDead = async (owner: object): Promise<boolean> => 'pid' in owner && owner.pid === 1;
-    const next = await lease({ owner: { pid: 2 }, ownerDead }).take();
+    const next = await lease({ owner: { pid: 2 }, ownerDead }).acquire();
     expect(next?.fence).to.equal(2);
-    expect(await lease({ ownerDead }).take()).to.equal(null);
+    expect(await lease({ ownerDead }).acquire()).to.equal(null);
     await held?.release();
     await next?.release();
   });
@@ -181,7 +181,7 @@ describe('lib: lease', () => {
       },
     };
     const options = { id: 'x', ttlMs: TTL, judge: 'clock', clock, uuid: () => 'me', onFault: () => undefined } as const;
-    const held = await new Lease(counted, options).take();
+    const held = await new Lease(counted, options).acquire();
     expect(writes).to.equal(1);
     await held?.confirm({ note: 'begun' });
     expect(writes).to.equal(2);
@@ -191,7 +191,7 @@ describe('lib: lease', () => {
 
   it('leaves a free document after its release', async () => {
     const { lease, row } = fixture();
-    const held = await lease({ owner: { pid: 1 } }).take();
+    const held = await lease({ owner: { pid: 1 } }).acquire();
     expect(await row()).to.include({ holder: 'holder-1', expires_at: '2026-11-20T08:00:45.000Z' });
     await held?.release();
     expect(await row()).to.include({ holder: null, fence: 1 });

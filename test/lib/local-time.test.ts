@@ -1,7 +1,7 @@
 /** Local times of forms: the hour that is missing, the hour that comes twice, and every other one. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { localOf, utcOfLocal } from '../../lib/local-time.js';
+import { toLocalTime, utcOfLocal } from '../../lib/local-time.js';
 
 const MINUTE = 60_000;
 const ZONES = [
@@ -28,7 +28,7 @@ function shownAt(text: string, inZone: string): number[] {
   const near = Date.parse(`${text}Z`);
   const found: number[] = [];
   for (let ms = near - 26 * 60 * MINUTE; ms <= near + 26 * 60 * MINUTE; ms += 15 * MINUTE)
-    if (localOf(ms, inZone) === text) found.push(ms);
+    if (toLocalTime(ms, inZone) === text) found.push(ms);
   return found;
 }
 
@@ -37,7 +37,7 @@ describe('lib: local times', () => {
     expect(utcOfLocal('2026-11-20T09:15', 'Europe/Berlin')).to.equal('2026-11-20T08:15:00.000Z');
     expect(utcOfLocal('2026-07-20T09:15:30', 'Europe/Berlin')).to.equal('2026-07-20T07:15:30.000Z');
     expect(utcOfLocal('2026-07-20T09:15', 'Asia/Kathmandu')).to.equal('2026-07-20T03:30:00.000Z');
-    expect(localOf('2026-07-20T07:15:30.000Z', 'Europe/Berlin')).to.equal('2026-07-20T09:15');
+    expect(toLocalTime('2026-07-20T07:15:30.000Z', 'Europe/Berlin')).to.equal('2026-07-20T09:15');
   });
 
   it('resolves an ambiguous time to the first instant, or to the second on request', () => {
@@ -53,9 +53,9 @@ describe('lib: local times', () => {
       expect(utcOfLocal('2026-03-29T02:30', 'Europe/Berlin', which)).to.equal('2026-03-29T01:30:00.000Z');
       expect(utcOfLocal('2026-03-08T02:00', 'America/New_York', which)).to.equal('2026-03-08T07:00:00.000Z');
     }
-    expect(localOf('2026-03-29T01:30:00.000Z', 'Europe/Berlin')).to.equal('2026-03-29T03:30');
+    expect(toLocalTime('2026-03-29T01:30:00.000Z', 'Europe/Berlin')).to.equal('2026-03-29T03:30');
     const skipped = utcOfLocal('2011-12-30T12:00', 'Pacific/Apia') ?? '';
-    expect(localOf(skipped, 'Pacific/Apia')).to.equal('2011-12-31T12:00');
+    expect(toLocalTime(skipped, 'Pacific/Apia')).to.equal('2011-12-31T12:00');
   });
 
   it('rejects an invalid date or time', () => {
@@ -75,17 +75,17 @@ describe('lib: local times', () => {
     ])
       expect(utcOfLocal(text, 'Europe/Berlin'), text).to.equal(null);
     expect(() => utcOfLocal('2026-01-01T10:00', 'Europe/Nowhere')).to.throw(RangeError);
-    expect(() => localOf('never', 'UTC')).to.throw(RangeError);
+    expect(() => toLocalTime('never', 'UTC')).to.throw(RangeError);
   });
 
   it('converts every instant to local time and back, as the first or the second (property)', () => {
     fc.assert(
       fc.property(instant, zone, (ms, inZone) => {
-        const text = localOf(ms, inZone);
+        const text = toLocalTime(ms, inZone);
         const [first, second] = [utcOfLocal(text, inZone), utcOfLocal(text, inZone, 'second')];
         expect([first, second]).to.include(new Date(ms).toISOString());
         expect(Date.parse(first ?? '')).to.be.at.most(Date.parse(second ?? ''));
-        for (const found of [first, second]) expect(localOf(found ?? '', inZone)).to.equal(text);
+        for (const found of [first, second]) expect(toLocalTime(found ?? '', inZone)).to.equal(text);
       }),
       { numRuns: 2_000 },
     );
@@ -105,7 +105,7 @@ describe('lib: local times', () => {
           Date.parse(one ?? ''),
         );
         if (all.length > 0) expect([first, second]).to.deep.equal([all[0], all.at(-1)]);
-        else expect(localOf(first ?? 0, inZone) > text && first === second).to.equal(true);
+        else expect(toLocalTime(first ?? 0, inZone) > text && first === second).to.equal(true);
       }),
       { numRuns: 300 },
     );

@@ -1,7 +1,7 @@
 /** The one outbox: order, crash and failed receivers, over a collection of the memory store. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
-import { Outbox, outboxAt, type OutboxDelivery } from '../../lib/outbox.js';
+import { Outbox, formatOutboxPosition, type OutboxDelivery } from '../../lib/outbox.js';
 import type { Collection } from '../../ports/store.js';
 
 interface Entry {
@@ -19,7 +19,7 @@ const entry = (id: string, seconds = 0): Entry => ({ id, at: new Date(NOW - seco
 const row = (id: string, ...outbox: Entry[]): Row => ({
   id,
   outbox,
-  outbox_at: outbox.length === 0 ? null : outboxAt(outbox.at(-1) as Entry),
+  outbox_at: outbox.length === 0 ? null : formatOutboxPosition(outbox.at(-1) as Entry),
 });
 
 describe('outbox', () => {
@@ -38,7 +38,7 @@ describe('outbox', () => {
       },
       inOrder: false,
       now: () => NOW,
-      failed: (_error, id) => failures.push(id),
+      onFailed: (_error, id) => failures.push(id),
       ...parts,
     });
   const written = async (doc: Row): Promise<Row> => {
@@ -78,7 +78,7 @@ describe('outbox', () => {
     for (const doc of others) box.send(doc, doc.outbox);
     expect([told, writes]).to.deep.equal([['a'], 1]);
     // One that got another entry meanwhile keeps it.
-    const joined = { push: { outbox: { each: [{ ...entry('e') }] } }, set: { outbox_at: outboxAt(entry('e')) } };
+    const joined = { push: { outbox: { each: [{ ...entry('e') }] } }, set: { outbox_at: formatOutboxPosition(entry('e')) } };
     await rows.change({ id: 'c' }, joined);
     await box.drain();
     expect([told, writes]).to.deep.equal([['a', 'b', 'c', 'd'], 2]);
@@ -90,7 +90,7 @@ describe('outbox', () => {
     const doc = await written(row('a', entry('1')));
     await rows.change(
       { id: 'a' },
-      { push: { outbox: { each: [{ ...entry('2') }] } }, set: { outbox_at: outboxAt(entry('2')) } },
+      { push: { outbox: { each: [{ ...entry('2') }] } }, set: { outbox_at: formatOutboxPosition(entry('2')) } },
     );
     box.send(doc, doc.outbox);
     await box.drain();
@@ -115,11 +115,11 @@ describe('outbox', () => {
     box.send(doc, doc.outbox);
     await box.drain();
     expect(failures).to.deep.equal(['a']);
-    expect(await box.oldestAge()).to.equal(60);
+    expect(await box.getOldestAge()).to.equal(60);
     await rows.change({ id: 'a' }, { set: { outbox: [{ ...entry('mended', 60) }] } });
     expect(await box.reconcile()).to.equal(1);
     expect(told).to.deep.equal(['mended']);
-    expect([await box.reconcile(), await box.oldestAge()]).to.deep.equal([0, 0]);
+    expect([await box.reconcile(), await box.getOldestAge()]).to.deep.equal([0, 0]);
   });
 
   it('finds entries of a crash from a time when the clock ran ahead', async () => {
@@ -133,7 +133,7 @@ describe('outbox', () => {
     const box = outbox({ place: async (_doc, entries) => void placed.push(...entries.map(({ id }) => id)) });
     for (let i = 0; i < 250; i++) await rows.insert(row(`old-${i}`, entry(`${i}`, 60)));
     await rows.insert(row('new', entry('new')));
-    await rows.insert({ ...row('half'), outbox_at: outboxAt(entry('gone', 60)) });
+    await rows.insert({ ...row('half'), outbox_at: formatOutboxPosition(entry('gone', 60)) });
     expect(await box.reconcile()).to.equal(251);
     expect(told).to.have.lengthOf(250).and.not.to.include('new');
     expect(placed).to.have.members(told);
@@ -148,7 +148,7 @@ describe('outbox', () => {
   });
 
   it('changes nothing when the document is deleted', async () => {
-    const box = outbox({ emptied: async ({ id }) => (await rows.remove({ id })) > 0 });
+    const box = outbox({ onEmptied: async ({ id }) => (await rows.remove({ id })) > 0 });
     const doc = await written(row('a', entry('1')));
     box.send(doc, doc.outbox);
     await box.drain();

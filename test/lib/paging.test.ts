@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { all, each, iteratePages } from '../../lib/paging.js';
+import { collectAll, iterateItems, iteratePages } from '../../lib/paging.js';
 
 interface Query {
   after?: string | null;
@@ -26,9 +26,9 @@ describe('lib: paging', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(40), fc.integer({ min: 1, max: 12 }), async (count, size) => {
         const expected = Array.from({ length: count }, (_, i) => i);
-        expect(await all(new Numbers(count), { size })).to.deep.equal(expected);
+        expect(await collectAll(new Numbers(count), { size })).to.deep.equal(expected);
         const seen: number[] = [];
-        for await (const n of each(new Numbers(count), { size })) seen.push(n);
+        for await (const n of iterateItems(new Numbers(count), { size })) seen.push(n);
         expect(seen).to.deep.equal(expected);
       }),
     );
@@ -41,18 +41,18 @@ describe('lib: paging', () => {
   });
 
   it('starts after the given cursor', async () => {
-    expect(await all(new Numbers(7), { after: '5' })).to.deep.equal([5, 6]);
+    expect(await collectAll(new Numbers(7), { after: '5' })).to.deep.equal([5, 6]);
   });
 
   it('reads no page before it is requested', async () => {
     const numbers = new Numbers(100);
-    for await (const n of each(numbers, {})) if (n === 4) break;
+    for await (const n of iterateItems(numbers, {})) if (n === 4) break;
     expect(numbers.asked.map(({ after }) => after)).to.deep.equal([null, '3']);
   });
 
   it('propagates an error', async () => {
     const broken = { find: (_query?: Query) => Promise.reject<{ items: never[]; next: null }>(new Error('no store')) };
-    const fault = await all(broken, {}).then(
+    const fault = await collectAll(broken, {}).then(
       () => null,
       (error: Error) => error.message,
     );

@@ -26,14 +26,14 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('lib: shared reading', () => {
   it('reads again for every request while reading is fast', async () => {
     const { shared } = readings(QUICK);
-    expect([await shared.take(), await shared.take(), await shared.take()]).to.deep.equal([1, 2, 3]);
+    expect([await shared.get(), await shared.get(), await shared.get()]).to.deep.equal([1, 2, 3]);
   });
 
   it('gives requests that arrive during a fast read the next read, which they share', async () => {
     const { shared, state, release, begun } = readings(QUICK);
-    await shared.take();
+    await shared.get();
     state.holding = true;
-    const asked = [shared.take(), shared.take(), shared.take()];
+    const asked = [shared.get(), shared.get(), shared.get()];
     release();
     await settled();
     release();
@@ -43,43 +43,43 @@ describe('lib: shared reading', () => {
 
   it('returns the cached value when reading is slow, until it is too old', async () => {
     const { shared, at } = readings(SLOW);
-    expect(await shared.take()).to.equal(1);
+    expect(await shared.get()).to.equal(1);
     at(1_000);
-    expect(await shared.take()).to.equal(1);
+    expect(await shared.get()).to.equal(1);
     at(2_001);
-    expect(await shared.take()).to.equal(2);
+    expect(await shared.get()).to.equal(2);
   });
 
   it('refreshes the value in the background once before it expires', async () => {
     const { shared, state, at, release, begun } = readings(SLOW);
-    await shared.take();
+    await shared.get();
     state.holding = true;
     at(2_000);
-    expect([await shared.take(), await shared.take()]).to.deep.equal([1, 1]);
+    expect([await shared.get(), await shared.get()]).to.deep.equal([1, 1]);
     expect(begun()).to.equal(2);
     release();
     await settled();
     at(3_000);
-    expect(await shared.take()).to.equal(2);
+    expect(await shared.get()).to.equal(2);
   });
 
   it('reports a failed background read to the next request, and reads again for the one after', async () => {
     const { shared, state, at } = readings(SLOW);
-    await shared.take();
+    await shared.get();
     state.failing = true;
     at(2_000);
-    expect(await shared.take()).to.equal(1);
+    expect(await shared.get()).to.equal(1);
     await settled();
-    expect(await shared.take().catch((error: Error) => error.message)).to.equal('no store');
+    expect(await shared.get().catch((error: Error) => error.message)).to.equal('no store');
     state.failing = false;
-    expect(await shared.take()).to.equal(4);
+    expect(await shared.get()).to.equal(4);
   });
 
   it('reads a small value again, however long the last read took', async () => {
     let n = 0;
     const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
     const shared = new CoalescedCache(async () => ++n, options);
-    const taken = [await shared.take(), await shared.take(), await shared.take(), await shared.take()];
+    const taken = [await shared.get(), await shared.get(), await shared.get(), await shared.get()];
     expect(taken).to.deep.equal([1, 2, 3, 3]);
   });
 });
@@ -94,7 +94,7 @@ describe('a reading for each of many keys', () => {
       isSmall: (n) => n < 10,
     });
     const take = (key: string, value: number): Promise<number> =>
-      readings.take(key, () => {
+      readings.get(key, () => {
         asked.push(key);
         return Promise.resolve(value);
       });

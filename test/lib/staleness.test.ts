@@ -11,8 +11,8 @@ describe('StalenessTracker', () => {
   });
 
   const look = (...marks: string[]): number[] => {
-    const round = tracker.round();
-    const ages = marks.map((mark) => round.ageMs(mark));
+    const round = tracker.startRound();
+    const ages = marks.map((mark) => round.getAgeMs(mark));
     round.end();
     return ages;
   };
@@ -36,7 +36,7 @@ describe('StalenessTracker', () => {
   it('forgets nothing in an aborted round', () => {
     look('a 1', 'b 1');
     now = 300;
-    tracker.round().ageMs('a 1');
+    tracker.startRound().getAgeMs('a 1');
     now = 700;
     expect(look('a 1', 'b 1')).to.deep.equal([700, 700]);
   });

@@ -1,7 +1,7 @@
 /** A text as its reader takes it in. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toSeenText } from '../../lib/unseen.js';
+import { toVisibleText } from '../../lib/unseen.js';
 
 describe('lib: invisible characters', () => {
   for (const [what, hidden] of [
@@ -23,32 +23,32 @@ describe('lib: invisible characters', () => {
     ['a colour of a terminal', '\u001b[1;31m'],
     ['an escape alone', '\u001b'],
   ] as const) {
-    it(`removes ${what}`, () => expect(toSeenText(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
+    it(`removes ${what}`, () => expect(toVisibleText(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
   }
 
   it('removes every character that Unicode does not display', () => {
     const left: string[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {
       const one = String.fromCodePoint(code);
-      if (/\p{Default_Ignorable_Code_Point}/u.test(one) && toSeenText(`a${one}b`) !== 'ab')
+      if (/\p{Default_Ignorable_Code_Point}/u.test(one) && toVisibleText(`a${one}b`) !== 'ab')
         left.push(code.toString(16));
     }
     expect(left.slice(0, 10)).to.deep.equal([]);
   });
 
   it('replaces full-width forms by the plain characters', () =>
-    expect(toSeenText('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
+    expect(toVisibleText('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
 
   it('returns visible text unchanged', () => {
     for (const text of ['a\tb\nc\r\nd', 'Grüße, 世界 — “ok” 👍', 'e\u0301', '', '\u{1f600}', '\u{1d11e}'])
-      expect(toSeenText(text)).to.equal(text);
+      expect(toVisibleText(text)).to.equal(text);
   });
 
   it('is idempotent, and removes nothing else', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.lorem({ maxCount: 5 }), (text, words) => {
-        expect(toSeenText(toSeenText(text))).to.equal(toSeenText(text));
-        expect(toSeenText(words)).to.equal(words);
+        expect(toVisibleText(toVisibleText(text))).to.equal(toVisibleText(text));
+        expect(toVisibleText(words)).to.equal(words);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compareNamedVersions, readVersion, getVersionIdentity } from '../../lib/versions.js';
+import { compareNamedVersions, parseNamedVersion, getVersionIdentity } from '../../lib/versions.js';
 
 describe('version names', () => {
   for (const [given, name, version, number] of [
@@ -17,7 +17,7 @@ describe('version names', () => {
     ['2026.11_rc+1', '2026.11_rc+1', null, null],
     ['shop@', '', null, null],
   ] as const)
-    it(`reads ${given}`, () => expect(readVersion(given)).to.deep.equal({ name, version, number }));
+    it(`reads ${given}`, () => expect(parseNamedVersion(given)).to.deep.equal({ name, version, number }));
 
   for (const [a, order, b] of [
     ['v1.4.2', 0, '1.4.2'],

@@ -1,8 +1,8 @@
 /** Every page there is, from what the plugins mount: a new one cannot be forgotten by the suites that walk them all. */
 import type { PageSpec } from '../../kernel/contract.js';
 import { BUILTIN } from '../../config/compose/compose.js';
-import { boot } from '../harness.js';
-import { ADMIN } from '../support/service.js';
+import { bootTestKernel } from '../harness.js';
+import { ADMIN_ACCOUNT } from '../support/service.js';
 
 export interface KnownPage {
   method: 'GET' | 'POST';
@@ -12,8 +12,8 @@ export interface KnownPage {
 }
 
 export async function everyPage(): Promise<KnownPage[]> {
-  const access = { admin_user: ADMIN.username, admin_password: ADMIN.password };
-  const made = await boot(BUILTIN, { sections: { access } });
+  const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
+  const made = await bootTestKernel(BUILTIN, { sections: { access } });
   try {
     const pages = made.http.mounted?.pages ?? [];
     return pages.map(({ spec }) => ({ method: spec.method ?? 'GET', path: spec.path, access: spec.access }));

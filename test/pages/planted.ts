@@ -2,10 +2,10 @@
  * A real service in which every field that takes text holds a script and 8 KB of unbroken letters, as far as the field lets it:
  * no text from outside may run, and none may move a layout.
  */
-import { packageWith } from '../../clients/demo/package-file.js';
-import { ADMIN, TestService, type Answer } from '../support/service.js';
-import { until } from '../harness.js';
-import { mailSettings, MailServer } from '../support/mail-server.js';
+import { buildPackage } from '../../clients/demo/package-file.js';
+import { ADMIN_ACCOUNT, TestService, type ServiceResponse } from '../support/service.js';
+import { waitUntil } from '../harness.js';
+import { buildMailSettings, MailServer } from '../support/mail-server.js';
 import { WebSession } from './web-session.js';
 
 /** A picture of one pixel. */
@@ -59,17 +59,17 @@ export class PlantedService {
    */
   static async started(env: Record<string, string> = {}, text: string | null = null): Promise<PlantedService> {
     const mail = new MailServer();
-    const service = await TestService.here({ ...UNLIMITED, ...mailSettings(await mail.open()), ...env });
+    const service = await TestService.createInProcess({ ...UNLIMITED, ...buildMailSettings(await mail.start()), ...env });
     try {
       const admin = new WebSession(service.url);
-      if ((await admin.signIn(ADMIN.username, ADMIN.password)) !== 303) throw new Error('no login');
+      if ((await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303) throw new Error('no login');
       for (const [{ username, password }, role] of [
         [MEMBER, 'member'],
         [INSTALLER, 'installer'],
       ] as const) {
-        await service.command(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
+        await service.runCommand(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
       }
-      const planted = new PlantedService(service, await service.token(SCOPES), admin, text, mail);
+      const planted = new PlantedService(service, await service.createToken(SCOPES), admin, text, mail);
       await planted.#plant();
       return planted;
     } catch (error) {
@@ -123,7 +123,7 @@ export class PlantedService {
   async #call(method: string, path: string, body: Body, token: string | null = this.token): Promise<Body> {
     const given = this.#worded(body);
     for (let tries = 0; tries < 60; tries++) {
-      const answer: Answer = await this.service.request(method, path, token, given);
+      const answer: ServiceResponse = await this.service.request(method, path, token, given);
       if (answer.status < 300) return answer.body;
       const fields = Object.keys((answer.body['error'] as { fields?: object } | undefined)?.fields ?? {});
       const names = fields.map((field) => field.split(/[.[]/)[0] as string);
@@ -189,8 +189,8 @@ export class PlantedService {
     const { mail } = this;
     const before = mail.raw.length;
     await new WebSession(this.url).post('/status-page/planted/subscribe', { email });
-    await until(`a mail to ${email}`, () => mail.raw.length > before);
-    const { text = '' } = (await mail.mails()).at(-1) ?? {};
+    await waitUntil(`a mail to ${email}`, () => mail.raw.length > before);
+    const { text = '' } = (await mail.parseMails()).at(-1) ?? {};
     const [link = ''] = /http\S+\/(?:confirm|unsubscribe)\/\S+/.exec(text) ?? [];
     return new URL(link).pathname;
   }
@@ -311,7 +311,7 @@ export class PlantedService {
       severity: 'critical',
     });
     let delivery: string | undefined;
-    await until('a delivery', async () => {
+    await waitUntil('a delivery', async () => {
       const { body } = await this.service.request('GET', `/api/webhooks/v1/webhooks/${id}/deliveries`, this.token);
       const tried = (body['items'] as { id: string; attempt_count: number }[]).find((one) => one.attempt_count > 0);
       delivery = tried?.id;
@@ -325,7 +325,7 @@ export class PlantedService {
   /** A job that failed, with its message. */
   async #incident(): Promise<void> {
     const asked = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
-    const { token } = await this.service.command<{ token: string }>(['token', 'create', ...asked]);
+    const { token } = await this.service.runCommand<{ token: string }>(['token', 'create', ...asked]);
     await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: this.text ?? PLANTED });
     const path = '/api/watchdog/v1/incidents';
     const { body } = await this.service.request('GET', path, this.token);
@@ -343,7 +343,7 @@ export class PlantedService {
         'content-type': 'application/gzip',
         'x-release-notes': Buffer.from(this.text ?? PLANTED).toString('base64'),
       },
-      body: packageWith(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
+      body: buildPackage(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
     });
     if (!response.ok) throw new Error(`publish → ${response.status}: ${await response.text()}`);
     // At once as long as it may be: halving a commit would halve its hash too.

@@ -3,7 +3,7 @@
  * exact answer. A page that is not in the table fails the suite, and so does one that is no longer there.
  */
 import { expect } from 'chai';
-import { ADMIN } from '../support/service.js';
+import { ADMIN_ACCOUNT } from '../support/service.js';
 import { everyPage, type KnownPage } from './every-page.js';
 import { INSTALLER, MEMBER, PlantedService } from './planted.js';
 import { WebSession } from './web-session.js';
@@ -72,7 +72,7 @@ describe('web: every page for every role', () => {
 
   it('rejects the installer at the login, with the right password', async () => {
     expect(await installer.signIn(INSTALLER.username, INSTALLER.password)).to.equal(403);
-    expect(await installer.signIn(ADMIN.username, INSTALLER.password)).to.equal(401);
+    expect(await installer.signIn(ADMIN_ACCOUNT.username, INSTALLER.password)).to.equal(401);
   });
 
   it('mounts every page with the access of the contract', () => {

@@ -1,6 +1,6 @@
 /** The service on a folder of its own, in a time that the story sets. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { CLI, TestService } from '../support/service.js';
+import { CLI_PATH, TestService } from '../support/service.js';
 
 const SHIFTED = new URL('./shifted-date.js', import.meta.url).href;
 
@@ -27,7 +27,7 @@ export class ShiftedService {
   /** @param dataDir where it keeps everything; made when it is missing */
   static async started(dataDir: string): Promise<ShiftedService> {
     const service = await TestService.create(UNLIMITED, dataDir);
-    const child = spawn(process.execPath, ['--import', SHIFTED, CLI, 'serve'], {
+    const child = spawn(process.execPath, ['--import', SHIFTED, CLI_PATH, 'serve'], {
       env: service.env,
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });

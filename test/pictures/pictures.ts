@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { CHROMIUM, launchAlone, Tab } from '../e2e/browser/chromium.js';
-import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
+import { ADMIN_ACCOUNT, SHARED_KEY, TestService } from '../support/service.js';
 import { UNLIMITED } from './folder-service.js';
 import { tell } from './story.js';
 
@@ -41,7 +41,7 @@ const PICTURES: readonly Picture[] = [
     name: 'totp',
     path: '/account',
     first: async (page) => {
-      await page.locator('#totp input[type="password"]').fill(ADMIN.password);
+      await page.locator('#totp input[type="password"]').fill(ADMIN_ACCOUNT.password);
       await page.getByRole('button', { name: 'Set up two-step login' }).click();
       await page.waitForLoadState();
     },
@@ -77,7 +77,7 @@ async function taken(service: TestService, chromium: string): Promise<void> {
   try {
     const tab = await Tab.open(browser, service.url, WIDTH);
     await tab.page.setViewportSize({ width: WIDTH, height: HEIGHT });
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     for (const { name, path, first } of PICTURES) {
       await tab.go(path);
       await first?.(tab.page);
@@ -99,11 +99,11 @@ const given = process.argv[2];
 const folder = given ?? (await mkdtemp(join(tmpdir(), 'aos-story-')));
 await mkdir(folder, { recursive: true });
 if (!existsSync(join(folder, 'aos.db'))) await tell(folder, say);
-const service = await TestService.started(UNLIMITED, folder);
+const service = await TestService.createStarted(UNLIMITED, folder);
 try {
   await mkdir(IMAGES, { recursive: true });
   await taken(service, CHROMIUM);
 } finally {
-  await service.end();
+  await service.stop();
   if (given === undefined) await rm(folder, { recursive: true, force: true });
 }

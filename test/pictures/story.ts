@@ -3,9 +3,9 @@
  * their history, 17 monitors with metrics and outages, four webhooks, releases, licenses, people. For pictures, and for whoever
  * wants to look at full pages.
  */
-import { packageWith } from '../../clients/demo/package-file.js';
-import { Listener } from '../../clients/demo/listener.js';
-import { ADMIN, aosJson, SHARED_KEY, type TestService } from '../support/service.js';
+import { buildPackage } from '../../clients/demo/package-file.js';
+import { WebhookReceiver } from '../../clients/demo/listener.js';
+import { ADMIN_ACCOUNT, runCliJson, SHARED_KEY, type TestService } from '../support/service.js';
 import { everyday, flooded, MACHINES, metricsOf, PROJECTS } from './cast.js';
 import { ShiftedService } from './folder-service.js';
 
@@ -38,7 +38,7 @@ export const PEOPLE = [
 /** Fills a new folder. It ends with the service stopped. @param say told how far it is */
 export async function tell(dataDir: string, say: (text: string) => void): Promise<void> {
   const shifted = await ShiftedService.started(dataDir);
-  const hook = new Listener();
+  const hook = new WebhookReceiver();
   try {
     await shifted.ago(DAYS * 24 * HOUR);
     const story = await Story.begin(shifted.service, await hook.open());
@@ -68,12 +68,12 @@ class Story {
   ) {}
 
   static async begin(service: TestService, hook: string): Promise<Story> {
-    const story = new Story(service, await service.token(SCOPES));
+    const story = new Story(service, await service.createToken(SCOPES));
     await Promise.all([
       ...PROJECTS.map(({ slug, name }) => story.#call('POST', '/api/projects/v1/projects', { slug, name })),
       ...PEOPLE.map(([username, role]) => {
         const args = ['user', 'create', '--username', username, '--role', role, '--password-stdin'];
-        return aosJson(service.env, args, `${ADMIN.password}\n`);
+        return runCliJson(service.env, args, `${ADMIN_ACCOUNT.password}\n`);
       }),
     ]);
     for (const [i, { source, name, project, parent }] of MACHINES.entries()) {
@@ -213,7 +213,7 @@ class Story {
               `Mends of day ${day}.\n\n- Carts with a deleted voucher\n- Stock of closed branches`,
             ).toString('base64'),
           },
-          body: packageWith('app/start.sh', `#!/bin/sh\necho ${product} ${version}\n`),
+          body: buildPackage('app/start.sh', `#!/bin/sh\necho ${product} ${version}\n`),
         },
       );
       if (!answer.ok) throw new Error(`publish ${product} ${version} → ${answer.status}: ${await answer.text()}`);

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import access from '../../plugins/access/plugin.js';
 import { COLLECTIONS } from '../../plugins/bugs/collections.js';
 import projects from '../../plugins/projects/plugin.js';
-import { unserved, WatchedStore } from '../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../support/watched.js';
 import { HttpFixture } from './access/http-fixture.js';
-import { ensured, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
+import { ensureCollections, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
 
 describe('declared indexes', function () {
   it('serve what access and projects ask', async () => {
@@ -31,14 +31,14 @@ describe('declared indexes', function () {
         '/tokens',
       ])
         await browser.get(path);
-      await http.parts.projects.byNumber(1);
+      await http.parts.projects.findByNumber(1);
       await http.api('DELETE', `${base}/shop`, bearer);
       await http.harness.jobs.runNow('access.sweep');
     } finally {
       await http.stop();
     }
     for (const plugin of [access, projects]) {
-      const { without, looked } = unserved(store.asked, plugin.id, plugin.collections ?? []);
+      const { without, looked } = listUncoveredQueries(store.asked, plugin.id, plugin.collections ?? []);
       expect(without, plugin.id).to.deep.equal([]);
       expect(looked, plugin.id).to.be.greaterThan(3);
     }
@@ -51,43 +51,43 @@ describe('declared indexes', function () {
     const { id, ref } = await fixture.bugs.record(errorReport({ client_ref: 'r', file_path: 'a.ts' }));
     await fixture.bugs.record(errorReport({ client_ref: 's' }));
     await fixture.bugs.record(errorReport({ muted_by: { rule_id: 'x', reason: 'y' } }));
-    await fixture.nextItem.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
+    await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, { project: 'alpha' });
     await fixture.comments.add(id, MANAGER, { body: 'hi' });
-    await fixture.lists.detail(ref, MANAGER);
+    await fixture.lists.getDetail(ref, MANAGER);
     for (const sort of ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const)
       await fixture.lists.list(MANAGER, { sort, project: ['alpha'], tag: ['x'], q: ['y'] });
     await fixture.lists.list(MANAGER, { updated_since: '2026-01-01T00:00:00.000Z', status: ['open', 'closed'] });
-    await fixture.lists.projects(MANAGER);
+    await fixture.lists.listProjects(MANAGER);
     await Promise.all([
-      fixture.board.counts(),
-      fixture.board.attention(5),
-      fixture.board.perHour(24),
+      fixture.board.getWaitingCounts(),
+      fixture.board.getAttention(5),
+      fixture.board.getHourlyCounts(24),
       fixture.board.list({}),
     ]);
-    await fixture.bugs.unmuteRule('x');
+    await fixture.bugs.unmuteByRule('x');
     await settled(fixture);
     fixture.clock.advance(31 * 86_400_000);
     await fixture.jobs.reconcile();
     await fixture.jobs.sweep();
-    await fixture.jobs.forget();
+    await fixture.jobs.deleteExpired();
     await settled(fixture);
   }
 
   it('serve the queries of the bug tracker', async () => {
     const store = new WatchedStore();
-    await ensured(store);
+    await ensureCollections(store);
     await use(fixtureOn(store));
-    const { without, looked } = unserved(store.asked, 'bugs', COLLECTIONS);
+    const { without, looked } = listUncoveredQueries(store.asked, 'bugs', COLLECTIONS);
     expect(without).to.deep.equal([]);
     expect(looked).to.be.greaterThan(50);
   });
 
   it('are missed when one is not declared', async () => {
     const store = new WatchedStore();
-    await ensured(store);
+    await ensureCollections(store);
     const fixture = fixtureOn(store);
     await fixture.lists.list(MANAGER, {});
     const bare = COLLECTIONS.map(({ name }) => ({ name, indexes: [] }));
-    expect(unserved(store.asked, 'bugs', bare).without.join()).to.include('items.find');
+    expect(listUncoveredQueries(store.asked, 'bugs', bare).without.join()).to.include('items.find');
   });
 });

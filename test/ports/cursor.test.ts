@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toAfterFilters, decodeCursor, encodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
-import { compareDocs, matches, toTotalSort, getPathValue } from '../../ports/document.js';
+import { compareDocs, matchesFilter, toTotalSort, getPathValue } from '../../ports/document.js';
 import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
 import { arbitraryDoc, arbitrarySort } from '../kit/contracts/arbitraries.js';
 
@@ -18,7 +18,7 @@ describe('cursors', () => {
           const row = sorted[at] as Doc;
           const values = toTotalSort(sort).map(([path]) => getPathValue(row, path) as Scalar);
           const stretches = toAfterFilters(sort, values);
-          const after = stretches.flatMap((stretch) => sorted.filter((doc) => matches(doc, stretch)));
+          const after = stretches.flatMap((stretch) => sorted.filter((doc) => matchesFilter(doc, stretch)));
           expect(after.map((doc) => doc.id)).to.deep.equal(sorted.slice(at + 1).map((doc) => doc.id));
         },
       ),

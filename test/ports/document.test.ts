@@ -5,7 +5,7 @@ import {
   compareText,
   compareValues,
   stringifyJson,
-  matches,
+  matchesFilter,
   toPlainUpdate,
   buildSeed,
   toTotalSort,
@@ -120,7 +120,7 @@ describe('document semantics', () => {
   });
 
   it('allows one level of or', () => {
-    expect(() => matches({ id: 'a' }, { or: [{ or: [] }] })).to.throw(TypeError);
-    expect(matches({ id: 'a' }, { or: [] })).to.equal(false);
+    expect(() => matchesFilter({ id: 'a' }, { or: [{ or: [] }] })).to.throw(TypeError);
+    expect(matchesFilter({ id: 'a' }, { or: [] })).to.equal(false);
   });
 });

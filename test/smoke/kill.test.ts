@@ -7,13 +7,13 @@ const ENOUGH = 40;
 describe('smoke: kill -9 under writes', () => {
   let service: TestService;
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.createStarted({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
   });
   after(() => service.dispose());
 
   it('loses no report that was acknowledged', async () => {
-    await service.project('shop');
-    const token = await service.token('bugtracker:report,bugtracker:read', 'shop');
+    await service.createProject('shop');
+    const token = await service.createToken('bugtracker:report,bugtracker:read', 'shop');
     const acknowledged: string[] = [];
     let sent = 0;
     let killed: Promise<unknown> | undefined;
@@ -30,7 +30,7 @@ describe('smoke: kill -9 under writes', () => {
         if (answer === null) return;
         expect(answer.status).to.be.oneOf([200, 201]);
         acknowledged.push(String(answer.body['ref']));
-        if (acknowledged.length >= ENOUGH) killed ??= service.end('SIGKILL');
+        if (acknowledged.length >= ENOUGH) killed ??= service.stop('SIGKILL');
       }
     };
     await Promise.all(Array.from({ length: 4 }, reporter));

@@ -5,7 +5,7 @@ import { SHARED_KEY, TestService } from '../support/service.js';
 describe('smoke: the program', () => {
   let service: TestService;
   before(async () => {
-    service = await TestService.first();
+    service = await TestService.createEmpty();
     await service.start();
   });
   after(() => service.dispose());
@@ -14,7 +14,7 @@ describe('smoke: the program', () => {
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expect(health).to.deep.include({ status: 200 });
     expect(health.body).to.include({ healthy: true });
-    expect(await service.end('SIGTERM')).to.equal(0);
+    expect(await service.stop('SIGTERM')).to.equal(0);
     expect(service.stderr).to.equal('');
   });
 });

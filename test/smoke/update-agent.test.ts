@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { install, remove, runAgent, scratch } from '../e2e/clients/agent/agent.js';
-import { newKeys, ReleaseServer } from '../support/release-server.js';
+import { createKeys, ReleaseServer } from '../support/release-server.js';
 
 describe('smoke: the update agent', () => {
   let server: ReleaseServer;
   let dir: string;
   before(async () => {
-    server = new ReleaseServer(newKeys());
+    server = new ReleaseServer(createKeys());
     await server.start();
     dir = await scratch();
   });

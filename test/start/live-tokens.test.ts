@@ -3,8 +3,8 @@
  * does not repeat the token (contract 20, endpoints). With the whole service: its routes, its pages, its tools.
  */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../support/service.js';
-import { Visitor } from '../support/visitor.js';
+import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
+import { BrowserVisitor } from '../support/visitor.js';
 
 const SCOPES = [
   'bugtracker:report',
@@ -101,9 +101,9 @@ describe('start: texts with a live token', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token(SCOPES);
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken(SCOPES);
   });
   after(() => service.dispose());
 
@@ -159,8 +159,8 @@ describe('start: texts with a live token', function () {
 
   for (const { path, page, fields } of PAGES) {
     it(`are refused by the form of ${path}`, async () => {
-      const visitor = new Visitor(service);
-      expect(await visitor.signIn(ADMIN)).to.equal(303);
+      const visitor = new BrowserVisitor(service);
+      expect(await visitor.signIn(ADMIN_ACCOUNT)).to.equal(303);
       for (const divider of DIVIDERS) {
         const given = fields(divided(divider));
         const answer = await visitor.post(path, given, page);
@@ -172,7 +172,7 @@ describe('start: texts with a live token', function () {
   }
 
   it('leave the store as it was, and a revoked token, a short one and an intake key are text like any other', async () => {
-    const dead = await service.token('bugtracker:read');
+    const dead = await service.createToken('bugtracker:read');
     expect((await service.request('DELETE', '/api/tokens/v1/self', dead)).status).to.equal(403);
     const sub = await service.request('POST', '/api/tokens/v1/provision', token, { name: 'gone' });
     const gone = String(sub.body['token']);

@@ -1,16 +1,16 @@
 import { definePlugin } from '../../kernel/contract.js';
 import { ACCOUNTS, type AccountDirectory } from '../../ports/domain/access.js';
-import { LIVE_TOKENS, type LiveTokens } from '../../ports/domain/live-tokens.js';
+import { LIVE_TOKENS, type LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 
-export const LIVE = `svc_live_${'L'.repeat(43)}`;
+export const LIVE_TOKEN = `svc_live_${'L'.repeat(43)}`;
 
-export const liveTokens: LiveTokens = { heldIn: async (text) => text.includes(LIVE) };
+export const liveTokens: LiveTokenDetector = { hasLiveToken: async (text) => text.includes(LIVE_TOKEN) };
 
 export const noAccounts: AccountDirectory = {
-  named: async () => null,
-  names: async () => [],
-  opening: async function* () {},
-  mark: async () => '',
+  findUsername: async () => null,
+  listUsernames: async () => [],
+  iterateCredentials: async function* () {},
+  getRevision: async () => '',
 };
 
 export const fakeAccess = definePlugin({

@@ -7,9 +7,9 @@ import Handlebars from 'handlebars';
 type Environment = typeof Handlebars;
 
 const programs = new Map<string, hbs.AST.Program>();
-const codes = new WeakMap<object, Map<string, TemplateSpecification>>();
+const compiledByProgram = new WeakMap<object, Map<string, TemplateSpecification>>();
 
-function remembering(made: Environment): Environment {
+function cacheCompilation(made: Environment): Environment {
   const { parseWithoutProcessing, precompile } = made;
   made.parseWithoutProcessing = (text, options) => {
     const program = programs.get(text) ?? parseWithoutProcessing(text, options);
@@ -17,8 +17,8 @@ function remembering(made: Environment): Environment {
     return program;
   };
   made.precompile = (program: object, options) => {
-    const known = codes.get(program) ?? new Map<string, TemplateSpecification>();
-    codes.set(program, known);
+    const known = compiledByProgram.get(program) ?? new Map<string, TemplateSpecification>();
+    compiledByProgram.set(program, known);
     const key = JSON.stringify(options);
     const code = known.get(key) ?? precompile(program, options);
     known.set(key, code);
@@ -28,4 +28,4 @@ function remembering(made: Environment): Environment {
 }
 
 const { create } = Handlebars;
-Handlebars.create = () => remembering(create());
+Handlebars.create = () => cacheCompilation(create());

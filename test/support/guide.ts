@@ -14,7 +14,7 @@ export class Guide {
   }
 
   /** @returns the text below a heading, up to the next one of its level or a higher one */
-  private section(heading: string): string {
+  private getSection(heading: string): string {
     const lines = this.text.split('\n');
     const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
     if (start < 0) throw new Error(`${this.path} has no heading "${heading}"`);
@@ -33,19 +33,19 @@ export class Guide {
    * @param holds a text that the block contains
    * @throws Error when no block matches
    */
-  block(heading: string, language: string, holds = ''): string {
-    const blocks = [...this.section(heading).matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)];
+  getBlock(heading: string, language: string, holds = ''): string {
+    const blocks = [...this.getSection(heading).matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)];
     for (const [, indent = '', name, code = ''] of blocks) {
       if (name !== language) continue;
       const plain = code.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
-      if (plain.includes(holds)) return language === '' ? commandsIn(plain) : plain;
+      if (plain.includes(holds)) return language === '' ? extractCommands(plain) : plain;
     }
     throw new Error(`${this.path}, ${heading}: no block of "${language}" with "${holds}"`);
   }
 }
 
 /** Returns the lines after `$ `, including continuations by a backslash or open quotes. */
-function commandsIn(session: string): string {
+function extractCommands(session: string): string {
   const commands: string[] = [];
   let goesOn = false;
   for (const line of session.split('\n')) {
@@ -57,7 +57,7 @@ function commandsIn(session: string): string {
   return commands.length === 0 ? session : `${commands.join('\n')}\n`;
 }
 
-export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+export function fillPlaceholders(text: string, values: Readonly<Record<string, string>>): string {
   let filled = text;
   for (const [placeholder, value] of Object.entries(values)) {
     if (!filled.includes(placeholder)) throw new Error(`the guide does not show ${placeholder}: ${text}`);

@@ -8,7 +8,7 @@ type Method = (...args: unknown[]) => unknown;
 
 const file = process.env['INTL_SEEN'];
 
-function note(name: string): void {
+function recordUse(name: string): void {
   const callers = (new Error(name).stack ?? '').split('\n').slice(3, 7);
   appendFileSync(file as string, `${name}${callers.map((line) => ` < ${line.trim()}`).join('')}\n`);
 }
@@ -28,11 +28,11 @@ if (file !== undefined) {
     if (typeof made !== 'function' || made.prototype === undefined) continue;
     classes[name] = new Proxy(made, {
       construct(target, args, given) {
-        note(name);
+        recordUse(name);
         return Reflect.construct(target, args, given) as object;
       },
       apply(target, self, args) {
-        note(name);
+        recordUse(name);
         return Reflect.apply(target, self, args);
       },
     });
@@ -41,7 +41,7 @@ if (file !== undefined) {
     for (const name of names) {
       const own = Reflect.get(owner, name) as Method;
       const noted = function (this: unknown, ...args: unknown[]): unknown {
-        note(name);
+        recordUse(name);
         return own.apply(this, args);
       };
       Reflect.defineProperty(owner, name, { value: noted, writable: true, configurable: true });

@@ -3,11 +3,11 @@
  * of them are valid.
  */
 
-const armour = (text: string, lines: (body: string) => string): string => {
+const reformatBody = (text: string, lines: (body: string) => string): string => {
   const [, head = '', body = '', foot = ''] = /^(-.*-\n)([\s\S]*?)(-.*-)\n?$/.exec(text) ?? [];
   return head + lines(body.replaceAll('\n', '')) + foot;
 };
-const wrap = (width: number) => (body: string) => body.replace(new RegExp(`.{1,${width}}`, 'g'), '$&\n');
+const wrapAt = (width: number) => (body: string) => body.replace(new RegExp(`.{1,${width}}`, 'g'), '$&\n');
 
 export const FILE_CARRIERS: Readonly<Record<string, (text: string) => string>> = {
   CRLF: (text) => text.replaceAll('\n', '\r\n'),
@@ -17,9 +17,9 @@ export const FILE_CARRIERS: Readonly<Record<string, (text: string) => string>> =
   'blank lines within': (text) => text.replaceAll('\n', '\n\n'),
   'blanks at the ends of lines': (text) => text.replaceAll('\n', ' \t\n'),
   'no-break spaces': (text) => text.replaceAll('\n', '\u00a0\n'),
-  'lines of 76 characters': (text) => armour(text, wrap(76)),
-  'lines of 40 characters': (text) => armour(text, wrap(40)),
-  'one line': (text) => armour(text, (body) => body),
+  'lines of 76 characters': (text) => reformatBody(text, wrapAt(76)),
+  'lines of 40 characters': (text) => reformatBody(text, wrapAt(40)),
+  'one line': (text) => reformatBody(text, (body) => body),
   'text of a mail around it': (text) => `Dear customer,\r\nyour license:\r\n\r\n${text}\r\nRegards\n-- \nShop`,
   'a quoted mail': (text) => `On Monday you wrote:\n${text.trimEnd().replaceAll(/^/gm, '> ')}\n`,
   'mixed line ends': (text) => text.replace('\n', '\r\n'),

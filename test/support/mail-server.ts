@@ -22,12 +22,12 @@ export class MailServer {
     },
   });
 
-  async open(): Promise<number> {
+  async start(): Promise<number> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return (this.#server.server.address() as AddressInfo).port;
   }
 
-  mails(): Promise<Awaited<ReturnType<typeof PostalMime.parse>>[]> {
+  parseMails(): Promise<Awaited<ReturnType<typeof PostalMime.parse>>[]> {
     return Promise.all(this.raw.map((one) => PostalMime.parse(one)));
   }
 
@@ -36,7 +36,7 @@ export class MailServer {
   }
 }
 
-export const mailSettings = (port: number): Record<string, string> => ({
+export const buildMailSettings = (port: number): Record<string, string> => ({
   SVC_NOTIFICATIONS__SMTP_HOST: '127.0.0.1',
   SVC_NOTIFICATIONS__SMTP_PORT: String(port),
   SVC_NOTIFICATIONS__SMTP_SECURITY: 'none',

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import './compiled-views.js';
-import { dropDatabases } from './mongo/databases.js';
+import { dropRunDatabases } from './mongo/databases.js';
 
 /** Creates the folder of the run before the test processes start. */
 export async function mochaGlobalSetup(): Promise<void> {
@@ -13,6 +13,6 @@ export async function mochaGlobalSetup(): Promise<void> {
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
-  await dropDatabases();
+  await dropRunDatabases();
   await rm(process.env['SVC_TEST_SHARED'] ?? '', { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../harness.js';
+import { waitUntil } from '../harness.js';
 
 export interface Nginx {
   url: string;
@@ -15,10 +15,10 @@ export interface Nginx {
  * @param inside content of its single `server` block
  * @returns null if nginx is not installed
  */
-export async function nginxServer(inside: string): Promise<Nginx | null> {
+export async function startNginx(inside: string): Promise<Nginx | null> {
   if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) return null;
   const home = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${home};`);
   await writeFile(
     join(home, 'nginx.conf'),
@@ -31,7 +31,7 @@ export async function nginxServer(inside: string): Promise<Nginx | null> {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  await until('nginx listens', () => answers(port));
+  await waitUntil('nginx listens', () => isListening(port));
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
     await gone;
@@ -40,7 +40,7 @@ export async function nginxServer(inside: string): Promise<Nginx | null> {
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop };
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
@@ -48,7 +48,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const answers = (port: number): Promise<boolean> =>
+const isListening = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true));
     socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());

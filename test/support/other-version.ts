@@ -2,20 +2,20 @@
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { packageRoot } from '../../config/load.js';
+import { findPackageRoot } from '../../config/load.js';
 
 export interface OtherVersion {
   cli: string;
   remove(): Promise<void>;
 }
 
-export interface Edit {
+export interface FileEdit {
   file: string;
   find: RegExp;
   replaceWith: string;
 }
 
-async function applyEdit(dist: string, { file, find, replaceWith }: Edit): Promise<void> {
+async function applyEdit(dist: string, { file, find, replaceWith }: FileEdit): Promise<void> {
   const path = join(dist, file);
   const text = await readFile(path, 'utf8');
   const matches = text.match(new RegExp(find, 'g'))?.length ?? 0;
@@ -23,8 +23,8 @@ async function applyEdit(dist: string, { file, find, replaceWith }: Edit): Promi
   await writeFile(path, text.replace(find, replaceWith));
 }
 
-export async function createOtherVersion(version: string, edits: readonly Edit[]): Promise<OtherVersion> {
-  const root = packageRoot();
+export async function createOtherVersion(version: string, edits: readonly FileEdit[]): Promise<OtherVersion> {
+  const root = findPackageRoot();
   const folder = await mkdtemp(join(tmpdir(), 'aos-version-'));
   const dist = join(folder, 'dist');
   await cp(join(root, 'dist'), dist, {

@@ -10,38 +10,38 @@ import { join } from 'node:path';
 import { openDriver } from '../../adapters/sqlite/driver/open.js';
 import { loadConfig } from '../../config/load.js';
 import { compose } from '../../config/compose/compose.js';
-import { FIRST_START } from '../../ports/domain/access.js';
-import { until } from '../harness.js';
+import { ADMIN_BOOTSTRAP } from '../../ports/domain/access.js';
+import { waitUntil } from '../harness.js';
 
 /** Settings that change the keys, the store or the account of a first start. */
-const ITS_OWN = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
+const CUSTOM_START_SETTING = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
 
-export const isUsual = (settings: Record<string, string>): boolean =>
-  !Object.keys(settings).some((name) => ITS_OWN.test(name));
+export const hasDefaultStart = (settings: Record<string, string>): boolean =>
+  !Object.keys(settings).some((name) => CUSTOM_START_SETTING.test(name));
 
-const STORE = 'aos.db';
-const KEYS = ['data-key', 'license-key', 'release-key.pem'];
-const LOGS = new Set([`${STORE}-wal`, `${STORE}-shm`]);
+const STORE_FILE = 'aos.db';
+const KEY_FILES = ['data-key', 'license-key', 'release-key.pem'];
+const LOG_FILES = new Set([`${STORE_FILE}-wal`, `${STORE_FILE}-shm`]);
 
-const made = new Map<number | undefined, Promise<string>>();
-const SHARED = process.env['SVC_TEST_SHARED'];
+const preparedDirectories = new Map<number | undefined, Promise<string>>();
+const SHARED_FOLDER = process.env['SVC_TEST_SHARED'];
 /**
  * Longer than the directory takes on a busy machine; after it, the creating process is considered
  * dead.
  */
-const MAKING_MS = 240_000;
+const PREPARE_TIMEOUT_MS = 240_000;
 
 /** bcrypt's minimum, so that passwords are fast to hash. */
 export const PASSWORD_COST = 4;
 
-async function temporary(): Promise<string> {
+async function createTemporaryFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'aos-prepared-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
-async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
-  const dir = await temporary();
+async function createPrepared(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
+  const dir = await createTemporaryFolder();
   const configuration = await loadConfig({ env: envOf(dir) });
   const threads = false;
   const service = await compose('command', {
@@ -51,24 +51,24 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: num
   });
   await service.boot();
   try {
-    await service.kernel.service(FIRST_START)?.ensureAdmin();
+    await service.kernel.findService(ADMIN_BOOTSTRAP)?.ensureAdmin();
   } finally {
     await service.stop();
   }
   // A connection that is not yet garbage-collected holds the write-ahead log, so its content is
   // checkpointed and the log is not copied.
-  const driver = openDriver(join(dir, STORE));
+  const driver = openDriver(join(dir, STORE_FILE));
   driver.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   driver.close();
-  const kept = await temporary();
+  const kept = await createTemporaryFolder();
   for (const name of await readdir(dir)) {
-    if (!LOGS.has(name)) await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
+    if (!LOG_FILES.has(name)) await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
   }
   return kept;
 }
 
 /** The first lane creates it; the others wait. */
-async function shared(
+async function getShared(
   shelf: string,
   envOf: (dir: string) => NodeJS.ProcessEnv,
   passwordCost: number | undefined,
@@ -82,9 +82,9 @@ async function shared(
       throw error;
     },
   );
-  if (first) await cp(await make(envOf, passwordCost), `${place}.made`, { recursive: true, preserveTimestamps: true });
+  if (first) await cp(await createPrepared(envOf, passwordCost), `${place}.made`, { recursive: true, preserveTimestamps: true });
   if (first) await rename(`${place}.made`, place);
-  else await until('the prepared directory', () => existsSync(place), MAKING_MS);
+  else await waitUntil('the prepared directory', () => existsSync(place), PREPARE_TIMEOUT_MS);
   return place;
 }
 
@@ -93,12 +93,12 @@ async function shared(
  * @param envOf the environment of a service with the default settings
  * @param passwordCost of the administrator's password; the program's default if omitted
  */
-export async function prepare(
+export async function prepareDataDir(
   dir: string,
   envOf: (dir: string) => NodeJS.ProcessEnv,
   passwordCost?: number,
 ): Promise<void> {
-  await cp(await preparedBy(envOf, passwordCost), dir, { recursive: true, preserveTimestamps: true });
+  await cp(await getPrepared(envOf, passwordCost), dir, { recursive: true, preserveTimestamps: true });
 }
 
 /**
@@ -106,12 +106,12 @@ export async function prepare(
  * release key.
  */
 export async function prepareKeys(dir: string, envOf: (dir: string) => NodeJS.ProcessEnv): Promise<void> {
-  const from = await preparedBy(envOf, PASSWORD_COST);
-  for (const name of KEYS) await cp(join(from, name), join(dir, name), { preserveTimestamps: true });
+  const from = await getPrepared(envOf, PASSWORD_COST);
+  for (const name of KEY_FILES) await cp(join(from, name), join(dir, name), { preserveTimestamps: true });
 }
 
-function preparedBy(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost?: number): Promise<string> {
-  const known = made.get(passwordCost) ?? (SHARED ? shared(SHARED, envOf, passwordCost) : make(envOf, passwordCost));
-  made.set(passwordCost, known);
+function getPrepared(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost?: number): Promise<string> {
+  const known = preparedDirectories.get(passwordCost) ?? (SHARED_FOLDER ? getShared(SHARED_FOLDER, envOf, passwordCost) : createPrepared(envOf, passwordCost));
+  preparedDirectories.set(passwordCost, known);
   return known;
 }

@@ -1,27 +1,27 @@
 import { spawn, spawnSync } from 'node:child_process';
 
-export interface Ended {
+export interface ProgramResult {
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
 }
 
-export function cleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+export function buildCleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(SVC_|npm_(?!config_))/.test(name));
   return { ...Object.fromEntries(own), ...extra };
 }
 
 /** Reduces JIT work, which does not pay off for short runs. */
-export const SHORT_JAVA = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+export const SHORT_RUN_JAVA_OPTIONS = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 /** Reduces V8's optimization of short runs. Later versions do not support the option. */
-export const SHORT_NODE = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [];
+export const SHORT_RUN_NODE_OPTIONS = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [];
 
 /** Longer than any program of a test takes on a slow, busy machine. */
-const LIMIT_MS = 150_000;
+const DEFAULT_TIMEOUT_MS = 150_000;
 
-export interface Where {
+export interface ProgramOptions {
   cwd: string;
   env?: NodeJS.ProcessEnv;
   /** A program that exceeds it has hung, and the test reports that instead of its own timeout. */
@@ -36,8 +36,8 @@ export interface Where {
 export function run(
   program: string,
   args: readonly string[],
-  { cwd, env = cleanEnv(), limitMs = LIMIT_MS }: Where,
-): Promise<Ended> {
+  { cwd, env = buildCleanEnv(), limitMs = DEFAULT_TIMEOUT_MS }: ProgramOptions,
+): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let stdout = '';
@@ -48,7 +48,7 @@ export function run(
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
     const limit = setTimeout(() => {
       const group = child.pid ?? 0;
-      const running = runningIn(group);
+      const running = describeGroup(group);
       endGroup(group);
       child.stdout.destroy();
       child.stderr.destroy();
@@ -68,7 +68,7 @@ export function run(
   });
 }
 
-function runningIn(group: number): string {
+function describeGroup(group: number): string {
   const columns = 'pgid=,pid=,etime=,stat=,time=,wchan:24=,args=';
   const { stdout } = spawnSync('ps', ['-eo', columns, '-ww'], { encoding: 'utf8' });
   return stdout
@@ -89,7 +89,7 @@ function endGroup(group: number): void {
  * Runs a program and returns its standard output.
  * @throws when it fails, with all output
  */
-export async function done(...call: Parameters<typeof run>): Promise<string> {
+export async function runAndGetOutput(...call: Parameters<typeof run>): Promise<string> {
   const { code, signal, stdout, stderr } = await run(...call);
   const failed = `${call[0]} ${call[1].join(' ')} → ${code ?? signal}\n${stdout}${stderr}`;
   if (code !== 0) throw Object.assign(new Error(failed), { signal });

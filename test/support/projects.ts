@@ -1,22 +1,22 @@
 /** A stand-in for the projects plugin with responses chosen by the test. */
 import { definePlugin, type Plugin } from '../../kernel/contract.js';
-import { PROJECT_BELONGINGS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 
-interface Directory {
+interface ProjectDirectoryFake {
   accepting: (slug: string) => Promise<unknown>;
   get: (slug: string) => Promise<unknown>;
   byNumber: (number: number) => Promise<unknown>;
   list: () => Promise<unknown[]>;
 }
 
-export const fakeProjects = (directory: Partial<Directory> = {}): Plugin =>
+export const createFakeProjects = (directory: Partial<ProjectDirectoryFake> = {}): Plugin =>
   definePlugin({
     id: 'projects',
     version: '1.0.0',
     api: 1,
     title: 'Projects',
     provides: [PROJECTS.name],
-    extensionPoints: [PROJECT_USAGE.point, PROJECT_BELONGINGS.point],
+    extensionPoints: [PROJECT_USAGE.point, PROJECT_CLEANUPS.point],
     setup: () => ({
       services: {
         [PROJECTS.name]: {

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { formatManifest } from '../../lib/formats/manifest.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import { compareVersions } from '../../lib/versions.js';
-import { tarOf } from './archives.js';
+import { buildTar } from './archives.js';
 
 export interface SourceFile {
   path: string;
@@ -18,7 +18,7 @@ export interface SourceFile {
   mode?: '0755' | '0644';
 }
 
-export interface Publishing {
+export interface PublishInput {
   version: string;
   files: SourceFile[];
   product?: string;
@@ -32,7 +32,7 @@ export interface Publishing {
   archive?: Buffer;
 }
 
-export interface Release extends Publishing {
+export interface TestRelease extends PublishInput {
   product: string;
   channel: string;
   platform: Platform;
@@ -44,7 +44,7 @@ export interface Release extends Publishing {
 
 export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-export interface Keys {
+export interface SigningKeys {
   privateKey: KeyObject;
   publicKey: KeyObject;
   pem: string;
@@ -52,19 +52,19 @@ export interface Keys {
   id: string;
 }
 
-export function newKeys(bits = 2048): Keys {
+export function createKeys(bits = 2048): SigningKeys {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits });
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   return { privateKey, publicKey, pem, spki, id: sha256(spki).slice(0, 16) };
 }
 
-export const sign = ({ privateKey }: Keys, bytes: string | Buffer): string =>
+export const sign = ({ privateKey }: SigningKeys, bytes: string | Buffer): string =>
   createSign('RSA-SHA256').update(bytes).sign(privateKey, 'base64');
 
-export const archiveOf = (files: readonly SourceFile[]): Buffer =>
+export const buildArchive = (files: readonly SourceFile[]): Buffer =>
   gzipSync(
-    tarOf(
+    buildTar(
       ...files.map(({ path, content, mode }) => ({ name: path, content, mode: Number.parseInt(mode ?? '0644', 8) })),
     ),
     { level: 1 },
@@ -72,7 +72,7 @@ export const archiveOf = (files: readonly SourceFile[]): Buffer =>
 
 type Body = Record<string, unknown>;
 
-export interface Lies {
+export interface ResponseOverrides {
   /** Replaces the response of check; the release is nested in `release`. */
   check?: (body: Body & { release: Body | null }) => unknown;
   latest?: (body: Body) => unknown;
@@ -83,27 +83,27 @@ export interface Lies {
   request?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-const manifestUrl = ({ url }: Release): string => url.replace(/[^/]+$/, 'manifest.json');
+const getManifestUrl = ({ url }: TestRelease): string => url.replace(/[^/]+$/, 'manifest.json');
 
 export class ReleaseServer {
-  readonly releases: Release[] = [];
-  keys: Keys | null;
+  readonly releases: TestRelease[] = [];
+  keys: SigningKeys | null;
   predecessors: { key_id: string; public_key: string; signature: string }[] = [];
   requireSigned = false;
   manifestsApart = false;
   /** `authorization` values that may download packages; null allows all. */
   allowed: string[] | null = null;
-  lies: Lies = {};
+  lies: ResponseOverrides = {};
   readonly asked: { line: string; headers: IncomingMessage['headers'] }[] = [];
   url = '';
   #server: Server | null = null;
 
-  constructor(keys: Keys | null) {
+  constructor(keys: SigningKeys | null) {
     this.keys = keys;
   }
 
   async start(tls?: { key: string; cert: string }): Promise<string> {
-    const handle = (request: IncomingMessage, response: ServerResponse): void => this.#handle(request, response);
+    const handle = (request: IncomingMessage, response: ServerResponse): void => this.#handleRequest(request, response);
     this.#server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     await new Promise<void>((resolve) => this.#server?.listen(0, '127.0.0.1', resolve));
     const { port } = this.#server.address() as AddressInfo;
@@ -116,9 +116,9 @@ export class ReleaseServer {
     await new Promise<void>((resolve) => this.#server?.close(() => resolve()) ?? resolve());
   }
 
-  publish(input: Publishing): Release {
+  publish(input: PublishInput): TestRelease {
     const { version, product = 'shop', channel = 'stable', platform = 'any', minVersion } = input;
-    const archive = input.archive ?? archiveOf(input.files);
+    const archive = input.archive ?? buildArchive(input.files);
     const manifest = formatManifest({
       product,
       version,
@@ -148,7 +148,7 @@ export class ReleaseServer {
   }
 
   /** Signs everything with new keys, and adds them to the key chain. */
-  rotate(next: Keys): void {
+  rotateKeys(next: SigningKeys): void {
     const before = this.keys;
     if (before === null) throw new Error('nothing to rotate');
     this.predecessors.unshift({ key_id: before.id, public_key: before.pem, signature: sign(before, next.spki) });
@@ -156,7 +156,7 @@ export class ReleaseServer {
     for (const release of this.releases) release.signature = sign(next, release.manifest);
   }
 
-  #candidates(product: string, channel: string, platform: string): Release[] {
+  #listCandidates(product: string, channel: string, platform: string): TestRelease[] {
     const fits = this.releases.filter(
       (release) =>
         release.product === product && release.channel === channel && [platform, 'any'].includes(release.platform),
@@ -164,11 +164,11 @@ export class ReleaseServer {
     return fits.toSorted((a, b) => compareVersions(b.version, a.version));
   }
 
-  #check(query: URLSearchParams): Body & { release: Body | null } {
+  #buildCheckResponse(query: URLSearchParams): Body & { release: Body | null } {
     const of = (name: string, other: string): string => query.get(name) ?? other;
     const [product, version] = [of('product', ''), of('version', '0')];
     const [channel, platform] = [of('channel', 'stable'), of('platform', 'any')];
-    const all = this.#candidates(product, channel, platform);
+    const all = this.#listCandidates(product, channel, platform);
     const reachable = all.find(
       ({ minVersion }) => minVersion === undefined || compareVersions(minVersion, version) <= 0,
     );
@@ -184,11 +184,11 @@ export class ReleaseServer {
       latest_version: all[0]?.version ?? null,
       current_withdrawn: false,
       signed: typeof found?.signature === 'string',
-      release: found && this.#shown(found),
+      release: found && this.#toReleaseBody(found),
     };
   }
 
-  #shown(found: Release): Body {
+  #toReleaseBody(found: TestRelease): Body {
     return {
       version: found.version,
       channel: found.channel,
@@ -200,17 +200,17 @@ export class ReleaseServer {
       package_size: found.archive.length,
       package_sha256: sha256(found.archive),
       manifest_json: this.manifestsApart ? null : found.manifest,
-      manifest_url: this.manifestsApart ? manifestUrl(found) : null,
+      manifest_url: this.manifestsApart ? getManifestUrl(found) : null,
       manifest_sha256: sha256(found.manifest),
       manifest_signature: found.signature,
       key_id: found.signature === null ? null : (this.keys?.id ?? null),
     };
   }
 
-  statement(product: string, channel: string): Body {
+  buildStatement(product: string, channel: string): Body {
     const platforms = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
     const latest = platforms.map((platform) => {
-      const [newest] = this.#candidates(product, channel, platform);
+      const [newest] = this.#listCandidates(product, channel, platform);
       return [platform, newest ? { version: newest.version, manifest_sha256: sha256(newest.manifest) } : null];
     });
     return {
@@ -226,7 +226,7 @@ export class ReleaseServer {
     };
   }
 
-  #handle(request: IncomingMessage, response: ServerResponse): void {
+  #handleRequest(request: IncomingMessage, response: ServerResponse): void {
     this.asked.push({ line: `${request.method} ${request.url}`, headers: request.headers });
     if (this.lies.request?.(request, response) === true) return;
     const url = new URL(request.url ?? '/', 'http://server');
@@ -235,17 +235,17 @@ export class ReleaseServer {
     };
     const missing = (): void => json({ status: 'error', error: { code: 'not_found', message: 'not found' } }, 404);
     const keys = this.keys;
-    if (url.pathname.startsWith('/releases/')) return this.#file(request, response, url.pathname);
+    if (url.pathname.startsWith('/releases/')) return this.#sendFile(request, response, url.pathname);
     switch (url.pathname) {
       case '/api/updateservice/v1/check': {
         if (!this.releases.some(({ product }) => product === url.searchParams.get('product'))) return missing();
-        const body = this.#check(url.searchParams);
+        const body = this.#buildCheckResponse(url.searchParams);
         return json(this.lies.check?.(body) ?? body);
       }
       case '/api/updateservice/v1/latest': {
         const of = (name: string): string => url.searchParams.get(name) ?? '';
-        const [newest] = this.#candidates(of('product'), of('channel'), of('platform'));
-        const body = { status: 'success', latest: newest === undefined ? null : this.#shown(newest) };
+        const [newest] = this.#listCandidates(of('product'), of('channel'), of('platform'));
+        const body = { status: 'success', latest: newest === undefined ? null : this.#toReleaseBody(newest) };
         return json(this.lies.latest?.(body) ?? body);
       }
       case '/api/updateservice/v1/pubkey': {
@@ -262,7 +262,7 @@ export class ReleaseServer {
       }
       case '/api/updateservice/v1/freshness': {
         if (keys === null) return missing();
-        const said = this.statement(url.searchParams.get('product') ?? '', url.searchParams.get('channel') ?? '');
+        const said = this.buildStatement(url.searchParams.get('product') ?? '', url.searchParams.get('channel') ?? '');
         const statement = JSON.stringify(this.lies.statement?.(said) ?? said);
         const body = { status: 'success', statement, signature: sign(keys, statement), key_id: keys.id };
         return json(this.lies.freshness?.(body) ?? body);
@@ -272,12 +272,12 @@ export class ReleaseServer {
     }
   }
 
-  #file(request: IncomingMessage, response: ServerResponse, path: string): void {
+  #sendFile(request: IncomingMessage, response: ServerResponse, path: string): void {
     if (this.allowed !== null && !this.allowed.includes(request.headers.authorization ?? '')) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="releases"' }).end('no');
       return;
     }
-    const manifest = this.releases.find((one) => manifestUrl(one) === path)?.manifest;
+    const manifest = this.releases.find((one) => getManifestUrl(one) === path)?.manifest;
     if (manifest !== undefined) {
       response.writeHead(200).end(manifest);
       return;

@@ -1,6 +1,6 @@
-import type { SearchQuestion } from '../../ports/domain/search.js';
+import type { SearchQuery } from '../../ports/domain/search.js';
 
-export const questionOf = (text: string, limit = 10): SearchQuestion => ({
+export const createSearchQuery = (text: string, limit = 10): SearchQuery => ({
   text,
   words: text.toLowerCase().split(/\s+/),
   limit,

@@ -5,9 +5,9 @@
  */
 import { randomBytes } from 'node:crypto';
 
-const CODE = 'const order = await this.orders.load(reference, { customer, region });';
+const CODE_LINE = 'const order = await this.orders.load(reference, { customer, region });';
 
-function frame(group: number, depth: number): object {
+function buildFrame(group: number, depth: number): object {
   return {
     filename: `/srv/app/src/orders/module${group}.ts`,
     function: depth === 0 ? `load${group}` : `step${depth}`,
@@ -16,7 +16,7 @@ function frame(group: number, depth: number): object {
     colno: 13,
     in_app: true,
     pre_context: ['  async load(reference) {', '    const { customer, region } = this.session;'],
-    context_line: `    ${CODE}`,
+    context_line: `    ${CODE_LINE}`,
     post_context: ['    return this.priced(order);', '  }'],
   };
 }
@@ -25,8 +25,8 @@ function frame(group: number, depth: number): object {
  * Builds an event of group `group` with about `bytes` of JSON, at least about 2 KB.
  * @param id 32 hex digits
  */
-export function sentryEvent(group: number, id: string, bytes: number): Record<string, unknown> {
-  const frames = [frame(group, 0)];
+export function buildSentryEvent(group: number, id: string, bytes: number): Record<string, unknown> {
+  const frames = [buildFrame(group, 0)];
   const event = {
     event_id: id,
     timestamp: Date.now() / 1000,
@@ -69,8 +69,8 @@ export function sentryEvent(group: number, id: string, bytes: number): Record<st
     sdk: { name: 'sentry.javascript.node', version: '11.11.0', packages: [{ name: 'npm:@sentry/node' }] },
   };
   const room = bytes - JSON.stringify(event).length;
-  const more = Math.max(0, Math.floor(room / (JSON.stringify(frame(group, 10)).length + 1)));
-  frames.unshift(...Array.from({ length: more }, (_, i) => frame(group, more - i)));
+  const more = Math.max(0, Math.floor(room / (JSON.stringify(buildFrame(group, 10)).length + 1)));
+  frames.unshift(...Array.from({ length: more }, (_, i) => buildFrame(group, more - i)));
   return event;
 }
 
@@ -78,7 +78,7 @@ export function sentryEvent(group: number, id: string, bytes: number): Record<st
  * Builds the envelope of one event.
  * @param dsn added to the header, as SDKs do with `tunnel`; usually omitted
  */
-export function sentryEnvelope(event: Record<string, unknown>, dsn?: string): string {
+export function buildSentryEnvelope(event: Record<string, unknown>, dsn?: string): string {
   const payload = JSON.stringify(event);
   const head = {
     event_id: event['event_id'],
@@ -94,7 +94,7 @@ export function sentryEnvelope(event: Record<string, unknown>, dsn?: string): st
  */
 export function createEnvelopeSource(groups: number, bytes: number): () => string {
   const id = 'e'.repeat(32);
-  const prepared = Array.from({ length: groups }, (_, g) => sentryEnvelope(sentryEvent(g, id, bytes)).split(id));
+  const prepared = Array.from({ length: groups }, (_, g) => buildSentryEnvelope(buildSentryEvent(g, id, bytes)).split(id));
   const run = randomBytes(10).toString('hex');
   let n = 0;
   return () => {

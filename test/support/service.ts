@@ -3,41 +3,41 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from '../../adapters/cli/usage.js';
+import { parseCommand } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../config/compose/compose.js';
-import { until } from '../harness.js';
-import { SHORT_NODE } from './programs.js';
-import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
-import { within } from './within.js';
-import { watch } from './work.js';
+import { waitUntil } from '../harness.js';
+import { SHORT_RUN_NODE_OPTIONS } from './programs.js';
+import { hasDefaultStart, PASSWORD_COST, prepareDataDir, prepareKeys } from './prepared.js';
+import { withTimeout } from './within.js';
+import { startStopwatch } from './work.js';
 
-export const CLI = fileURLToPath(new URL('../../main.js', import.meta.url));
+export const CLI_PATH = fileURLToPath(new URL('../../main.js', import.meta.url));
 /**
  * Adds options that speed up short runs. They slow down long-running services, so benchmarks set
  * `asUsersRunIt`.
  */
-const programOf = (cli: string, asUsersRunIt = false): string[] => [...(asUsersRunIt ? [] : SHORT_NODE), cli];
-export const PROGRAM = programOf(CLI);
-export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
+const buildProgram = (cli: string, asUsersRunIt = false): string[] => [...(asUsersRunIt ? [] : SHORT_RUN_NODE_OPTIONS), cli];
+export const CLI_PROGRAM = buildProgram(CLI_PATH);
+export const ADMIN_ACCOUNT = { username: 'admin', password: 'correct-horse-battery-staple' };
 export const SHARED_KEY = 'shared-key-for-tests-only-0123456789';
 
-export interface Finished {
+export interface CommandOutcome {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
 /** Returns a service's environment without the caller's `SVC_` settings. */
-export function serviceEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+export function buildServiceEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
   return {
     ...env,
     SVC_DATA_DIR: dataDir,
     SVC_PORT: '0',
     SVC_LOG_LEVEL: 'warn',
-    SVC_ADMIN_USER: ADMIN.username,
-    SVC_ADMIN_PASSWORD: ADMIN.password,
+    SVC_ADMIN_USER: ADMIN_ACCOUNT.username,
+    SVC_ADMIN_PASSWORD: ADMIN_ACCOUNT.password,
     SVC_SHARED_KEY: SHARED_KEY,
     // Without this, a start would copy the large output of `npm run build:agent`.
     SVC_SETUP__BUILT_AGENTS: 'build/none',
@@ -45,9 +45,9 @@ export function serviceEnv(dataDir: string, extra: Record<string, string> = {}):
   };
 }
 
-export function aos(env: NodeJS.ProcessEnv, args: readonly string[], input = ''): Promise<Finished> {
+export function runCli(env: NodeJS.ProcessEnv, args: readonly string[], input = ''): Promise<CommandOutcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...PROGRAM, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...CLI_PROGRAM, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
@@ -62,12 +62,12 @@ export function aos(env: NodeJS.ProcessEnv, args: readonly string[], input = '')
  * Runs `aos … --json` and parses the output.
  * @throws when it fails
  */
-export async function aosJson<T = Record<string, unknown>>(
+export async function runCliJson<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
   input = '',
 ): Promise<T> {
-  const { code, stdout, stderr } = await aos(env, [...args, '--json'], input);
+  const { code, stdout, stderr } = await runCli(env, [...args, '--json'], input);
   if (code !== 0) throw new Error(`aos ${args.join(' ')} → ${code}: ${stdout}${stderr}`);
   return JSON.parse(stdout) as T;
 }
@@ -76,7 +76,7 @@ export async function aosJson<T = Record<string, unknown>>(
  * Runs a plugin's command in this process on the same store, which is faster than starting the
  * program.
  */
-export async function command<T = Record<string, unknown>>(
+export async function runPluginCommand<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
   words: readonly string[],
   input = '',
@@ -85,36 +85,36 @@ export async function command<T = Record<string, unknown>>(
   const service = await compose('command', { configuration, threads: false });
   await service.boot();
   try {
-    return (await runOn(service, words, input)) as T;
+    return (await runOnService(service, words, input)) as T;
   } finally {
     await service.stop();
   }
 }
 
-async function runOn(service: Service, [domain = '', verb = '', ...words]: readonly string[], input = '') {
+async function runOnService(service: Service, [domain = '', verb = '', ...words]: readonly string[], input = '') {
   const name = `${domain} ${verb}`;
-  const found = service.kernel.commands().find(({ spec }) => spec.name === name);
+  const found = service.kernel.listCommands().find(({ spec }) => spec.name === name);
   if (found === undefined || found.reason !== null) throw new Error(`aos ${name}: ${found?.reason ?? 'unknown'}`);
-  const { args, options } = parse(found.spec, words);
+  const { args, options } = parseCommand(found.spec, words);
   return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json;
 }
 
-const UNANSWERED_MS = 100_000;
+const RESPONSE_TIMEOUT_MS = 100_000;
 
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   body: Record<string, unknown>;
   headers: Headers;
 }
 
 /** Keeps the log of an in-process service out of the runner's output. */
-export const QUIET = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
+export const QUIET_LOG_SETTINGS = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
 
 export class TestService {
   /** Runs services without the options for short runs. */
   static asUsersRunIt = false;
   child: ChildProcess | null = null;
-  cli = CLI;
+  cli = CLI_PATH;
   url = '';
   stdout = '';
   stderr = '';
@@ -135,40 +135,40 @@ export class TestService {
     dataDir?: string,
     passwordCost?: number,
   ): Promise<TestService> {
-    const service = await TestService.first(extra, dataDir);
-    if (dataDir === undefined && isUsual(extra)) await prepare(service.dataDir, serviceEnv, passwordCost);
+    const service = await TestService.createEmpty(extra, dataDir);
+    if (dataDir === undefined && hasDefaultStart(extra)) await prepareDataDir(service.dataDir, buildServiceEnv, passwordCost);
     return service;
   }
 
   /** As `create`, in an empty directory, so that its start is the first. */
-  static async first(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+  static async createEmpty(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
     const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'aos-test-')));
-    return new TestService(dir, serviceEnv(dir, extra), dataDir === undefined);
+    return new TestService(dir, buildServiceEnv(dir, extra), dataDir === undefined);
   }
 
-  static async started(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+  static async createStarted(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
     const service = await TestService.create(extra, dataDir);
     await service.start();
     return service;
   }
 
   /** Creates and starts a service in this process, which is faster than starting the program. */
-  static async here(extra: Record<string, string> = {}): Promise<TestService> {
-    const service = await TestService.create({ ...QUIET, ...extra }, undefined, PASSWORD_COST);
-    await service.startHere();
+  static async createInProcess(extra: Record<string, string> = {}): Promise<TestService> {
+    const service = await TestService.create({ ...QUIET_LOG_SETTINGS, ...extra }, undefined, PASSWORD_COST);
+    await service.startInProcess();
     return service;
   }
 
   /** As `createInProcess`, in a directory with only keys, so that its start is the first. */
-  static async firstHere(extra: Record<string, string> = {}): Promise<TestService> {
-    const service = await TestService.first({ ...QUIET, ...extra });
-    await prepareKeys(service.dataDir, serviceEnv);
-    await service.startHere();
+  static async createEmptyInProcess(extra: Record<string, string> = {}): Promise<TestService> {
+    const service = await TestService.createEmpty({ ...QUIET_LOG_SETTINGS, ...extra });
+    await prepareKeys(service.dataDir, buildServiceEnv);
+    await service.startInProcess();
     return service;
   }
 
-  async startHere(): Promise<void> {
-    const configuration = await loadConfig({ env: { ...this.env, ...QUIET } });
+  async startInProcess(): Promise<void> {
+    const configuration = await loadConfig({ env: { ...this.env, ...QUIET_LOG_SETTINGS } });
     this.#here = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
     this.url = (await this.#here.boot()).address ?? '';
   }
@@ -180,12 +180,12 @@ export class TestService {
   async runJob(name: string): Promise<void> {
     const service = this.#here;
     if (service === null) throw new Error('the service is not in this process');
-    await until(`a run of the job ${name} begins`, () => service.jobs.runNow(name));
+    await waitUntil(`a run of the job ${name} begins`, () => service.jobs.runNow(name));
   }
 
   start(args: string[] = ['serve']): Promise<number> {
-    const passed = watch();
-    const words = [...programOf(this.cli, TestService.asUsersRunIt), ...args];
+    const passed = startStopwatch();
+    const words = [...buildProgram(this.cli, TestService.asUsersRunIt), ...args];
     const child = spawn(process.execPath, words, { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     this.stdout = '';
@@ -205,7 +205,7 @@ export class TestService {
   }
 
   /** Ends the process and waits for its exit. Returns the exit code, or null after a signal. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const child = this.child;
     this.child = null;
     this.url = '';
@@ -219,25 +219,25 @@ export class TestService {
   }
 
   async dispose(): Promise<void> {
-    await this.end('SIGKILL');
+    await this.stop('SIGKILL');
     if (this.own) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  async command<T = Record<string, unknown>>(words: readonly string[], input = ''): Promise<T> {
-    return this.#here === null ? command<T>(this.env, words, input) : ((await runOn(this.#here, words, input)) as T);
+  async runCommand<T = Record<string, unknown>>(words: readonly string[], input = ''): Promise<T> {
+    return this.#here === null ? runPluginCommand<T>(this.env, words, input) : ((await runOnService(this.#here, words, input)) as T);
   }
 
-  async token(scopes: string, project?: string): Promise<string> {
+  async createToken(scopes: string, project?: string): Promise<string> {
     const only = project === undefined ? [] : ['--project', project];
     const words = ['token', 'create', '--name', 'test', '--scopes', scopes, ...only];
-    return (await this.command<{ token: string }>(words)).token;
+    return (await this.runCommand<{ token: string }>(words)).token;
   }
 
-  async project(slug: string): Promise<void> {
-    await this.command(['project', 'create', slug]);
+  async createProject(slug: string): Promise<void> {
+    await this.runCommand(['project', 'create', slug]);
   }
 
-  async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {
+  async request(method: string, path: string, token: string | null, body?: unknown): Promise<ServiceResponse> {
     const asked = fetch(this.url + path, {
       method,
       headers: {
@@ -246,7 +246,7 @@ export class TestService {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const response = await within(`${method} ${path}`, UNANSWERED_MS, asked);
+    const response = await withTimeout(`${method} ${path}`, RESPONSE_TIMEOUT_MS, asked);
     const text = await response.text();
     return {
       status: response.status,

@@ -10,8 +10,8 @@ import { MemoryStore } from '../../adapters/memory/store.js';
 import { MongoStore } from '../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { CollectionSpec, DocumentStore, Transact } from '../../ports/store.js';
-import { newDatabase } from './mongo/databases.js';
-import { mongoUrl } from './mongo/server.js';
+import { createDatabaseUrl } from './mongo/databases.js';
+import { findMongoUrl } from './mongo/server.js';
 
 export interface OpenedStore {
   store: DocumentStore;
@@ -53,36 +53,36 @@ export function useStore(
   });
 }
 
-let folder: string | undefined;
+let storeFolder: string | undefined;
 
-function newFile(): string {
-  if (folder === undefined) {
+function createFilePath(): string {
+  if (storeFolder === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'aos-stores-'));
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    folder = made;
+    storeFolder = made;
   }
-  return join(folder, `${randomBytes(6).toString('hex')}.db`);
+  return join(storeFolder, `${randomBytes(6).toString('hex')}.db`);
 }
 
 export class PluginStores {
-  readonly #kept: Record<'sqlite' | 'mongodb', DocumentStore[]> = { sqlite: [], mongodb: [] };
+  readonly #idleStores: Record<'sqlite' | 'mongodb', DocumentStore[]> = { sqlite: [], mongodb: [] };
 
   constructor(
     private readonly plugin: string,
     private readonly collections: readonly CollectionSpec[],
   ) {}
 
-  readonly nameOf = (collection: string): string => `${this.plugin}_${collection}`;
+  readonly toStoredName = (collection: string): string => `${this.plugin}_${collection}`;
 
-  readonly transactOf = (store: DocumentStore): Transact | null => {
+  readonly createTransact = (store: DocumentStore): Transact | null => {
     const { transact } = store;
     if (transact === null) return null;
-    return (writes) => transact(writes.map((write) => ({ ...write, collection: this.nameOf(write.collection) })));
+    return (writes) => transact(writes.map((write) => ({ ...write, collection: this.toStoredName(write.collection) })));
   };
 
-  readonly ensured = async <S extends DocumentStore>(store: S): Promise<S> => {
+  readonly ensureCollections = async <S extends DocumentStore>(store: S): Promise<S> => {
     await store.connect();
-    await store.ensure(this.collections.map((spec) => ({ ...spec, name: this.nameOf(spec.name) })));
+    await store.ensure(this.collections.map((spec) => ({ ...spec, name: this.toStoredName(spec.name) })));
     return store;
   };
 
@@ -91,48 +91,48 @@ export class PluginStores {
       {
         name: 'memory',
         open: async () => {
-          const store = await this.ensured(new MemoryStore());
+          const store = await this.ensureCollections(new MemoryStore());
           return { store, close: () => store.close() };
         },
       },
       {
         name: 'sqlite',
         open: () =>
-          this.#lend('sqlite', () => this.ensured(new SqliteStore({ path: newFile(), durability: 'normal' }))),
+          this.#lendStore('sqlite', () => this.ensureCollections(new SqliteStore({ path: createFilePath(), durability: 'normal' }))),
       },
     ];
   }
 
   /** Those and MongoDB, in a separate database. */
   get all(): readonly OptionalEngine[] {
-    return [...this.embedded, { name: 'mongodb', open: (skip) => this.#mongo(skip) }];
+    return [...this.embedded, { name: 'mongodb', open: (skip) => this.#openMongo(skip) }];
   }
 
-  async #mongo(skip: () => never): Promise<OpenedStore> {
-    const server = await mongoUrl();
+  async #openMongo(skip: () => never): Promise<OpenedStore> {
+    const server = await findMongoUrl();
     if (server === null) return skip();
-    return this.#lend('mongodb', () => this.ensured(new MongoStore({ url: newDatabase(server) })));
+    return this.#lendStore('mongodb', () => this.ensureCollections(new MongoStore({ url: createDatabaseUrl(server) })));
   }
 
-  async #lend(engine: 'sqlite' | 'mongodb', open: () => Promise<DocumentStore>): Promise<OpenedStore> {
-    const kept = this.#kept[engine];
+  async #lendStore(engine: 'sqlite' | 'mongodb', open: () => Promise<DocumentStore>): Promise<OpenedStore> {
+    const kept = this.#idleStores[engine];
     const store = kept.pop() ?? (await open());
     let lent = true;
     const close = async (): Promise<void> => {
       if (!lent) return;
       lent = false;
-      const names = await store.collections();
+      const names = await store.listCollections();
       await Promise.all(names.map((name) => store.collection(name).remove({})));
       kept.push(store);
     };
-    return { store: withoutEnd(store), close };
+    return { store: ignoreClose(store), close };
   }
 }
 
 const declared = new WeakMap<DocumentStore, Map<string, string>>();
 
 /** Ensures only collections whose declaration changed since the last service. */
-async function ensureOther(store: DocumentStore, specs: readonly CollectionSpec[]): Promise<void> {
+async function ensureChanged(store: DocumentStore, specs: readonly CollectionSpec[]): Promise<void> {
   const known = declared.get(store) ?? new Map<string, string>();
   declared.set(store, known);
   const others = specs.filter((spec) => known.get(spec.name) !== JSON.stringify(spec));
@@ -141,11 +141,11 @@ async function ensureOther(store: DocumentStore, specs: readonly CollectionSpec[
 }
 
 /** A stopping service closes its store, which must stay open here. */
-function withoutEnd(store: DocumentStore): DocumentStore {
+function ignoreClose(store: DocumentStore): DocumentStore {
   return new Proxy(store, {
     get(target, name) {
       if (name === 'close') return () => Promise.resolve();
-      if (name === 'ensure') return (specs: readonly CollectionSpec[]) => ensureOther(target, specs);
+      if (name === 'ensure') return (specs: readonly CollectionSpec[]) => ensureChanged(target, specs);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

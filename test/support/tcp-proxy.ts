@@ -16,10 +16,10 @@ export class TcpProxy {
   #delayMs = 0;
 
   private constructor(readonly target: { host: string; port: number }) {
-    this.#server = createServer((socket) => this.#join(socket));
+    this.#server = createServer((socket) => this.#connect(socket));
   }
 
-  static async before(target: { host: string; port: number }): Promise<TcpProxy> {
+  static async startBefore(target: { host: string; port: number }): Promise<TcpProxy> {
     const proxy = new TcpProxy(target);
     await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
     return proxy;
@@ -33,15 +33,15 @@ export class TcpProxy {
     return this.#pairs.size;
   }
 
-  get refused(): number {
+  get rejectedCount(): number {
     return this.#refused;
   }
 
-  get held(): number {
+  get heldCount(): number {
     return this.#held?.length ?? 0;
   }
 
-  #join(near: Socket): void {
+  #connect(near: Socket): void {
     if (this.#refusing) {
       this.#refused += 1;
       near.destroy();
@@ -56,23 +56,23 @@ export class TcpProxy {
       this.#pairs.delete(pair);
     };
     for (const socket of pair) socket.on('error', end).on('close', end).setNoDelay(true);
-    near.pipe(this.#line()).pipe(far);
-    far.pipe(this.#line()).pipe(near);
+    near.pipe(this.#createPipe()).pipe(far);
+    far.pipe(this.#createPipe()).pipe(near);
   }
 
-  #line(): Transform {
+  #createPipe(): Transform {
     return new Transform({
-      transform: (piece, _encoding, done) => this.#carry(() => done(null, piece)),
+      transform: (piece, _encoding, done) => this.#forward(() => done(null, piece)),
     });
   }
 
-  #carry(piece: () => void): void {
+  #forward(piece: () => void): void {
     if (this.#held !== null) this.#held.push(piece);
     else if (this.#delayMs > 0) setTimeout(piece, this.#delayMs);
     else piece();
   }
 
-  cut(): void {
+  resetConnections(): void {
     for (const [near, far] of this.#pairs) {
       near.resetAndDestroy();
       far.destroy();
@@ -80,23 +80,23 @@ export class TcpProxy {
   }
 
   /** Keeps connections open and forwards nothing, including on new ones. */
-  hold(): void {
+  holdData(): void {
     this.#held ??= [];
   }
 
-  delay(ms: number): void {
+  setDelay(ms: number): void {
     this.#delayMs = ms;
   }
 
   /** Accepts and immediately closes new connections; cuts existing ones. */
-  refuse(): void {
+  rejectConnections(): void {
     this.#refusing = true;
     this.#refused = 0;
-    this.cut();
+    this.resetConnections();
   }
 
   /** Ends all faults and forwards held data. */
-  heal(): void {
+  restore(): void {
     this.#refusing = false;
     this.#delayMs = 0;
     const held = this.#held ?? [];
@@ -106,7 +106,7 @@ export class TcpProxy {
 
   async close(): Promise<void> {
     this.#server.close();
-    this.cut();
+    this.resetConnections();
     await once(this.#server, 'close');
   }
 }

@@ -1,7 +1,7 @@
 /** The shared grouping vectors (contract 21, grouping). */
 import { readFile } from 'node:fs/promises';
 
-export interface Vector {
+export interface GroupingVector {
   name: string;
   endpoint: string;
   a: Record<string, string>;
@@ -11,4 +11,4 @@ export interface Vector {
 
 const file = new URL('../fixtures/vectors/grouping.json', import.meta.url);
 
-export const { cases } = JSON.parse(await readFile(file, 'utf8')) as { cases: Vector[] };
+export const { cases } = JSON.parse(await readFile(file, 'utf8')) as { cases: GroupingVector[] };

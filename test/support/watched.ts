@@ -5,7 +5,7 @@
 import { MemoryStore } from '../../adapters/memory/store.js';
 import type { Collection, CollectionSpec, Condition, Doc, Filter, Sort, Update } from '../../ports/store.js';
 
-export interface Asked {
+export interface RecordedQuery {
   collection: string;
   method: string;
   filter: Filter;
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 export class WatchedStore extends MemoryStore {
-  readonly asked: Asked[] = [];
+  readonly asked: RecordedQuery[] = [];
 
   override collection<T extends Doc>(name: string): Collection<T> {
     const inner = super.collection<T>(name);
@@ -69,7 +69,7 @@ function isRange(condition: Condition | readonly Filter[] | undefined): boolean 
  * Returns whether an index finds the matches or provides the order, so that no full collection scan
  * with a sort is needed.
  */
-export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpec['indexes']): boolean {
+export function isCoveredByIndex({ method, filter, sort }: RecordedQuery, indexes: CollectionSpec['indexes']): boolean {
   if (isRange(filter['id'])) return true;
   const first = sort[0]?.[0];
   const byId = first === undefined || first === 'id';
@@ -79,17 +79,17 @@ export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpe
   }
   if (indexes.some(({ fields: [path = ''] }) => isRange(filter[path]))) return true;
   return (
-    (filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isServed({ ...EMPTY, filter: part }, indexes))
+    (filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isCoveredByIndex({ ...EMPTY_QUERY, filter: part }, indexes))
   );
 }
 
-const EMPTY: Asked = { collection: '', method: 'count', filter: {}, sort: [] };
+const EMPTY_QUERY: RecordedQuery = { collection: '', method: 'count', filter: {}, sort: [] };
 
 /**
  * Few documents are found by one of `values` or by a text (ports/store.ts, CollectionSpec), in any
  * order. Many need a scan in that order, which the other rule covers.
  */
-function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
+function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>): boolean {
   const { filter, sort } = asked;
   const { values = [], search = [] } = spec;
   const first = sort[0]?.[0] ?? 'id';
@@ -101,7 +101,7 @@ function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
   return (
     values.some((path) => isRange(filter[path]) || has(path, 'has', 'has_any')) ||
     search.some((path) => has(path, 'contains')) ||
-    ((filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isFound({ ...asked, filter: part }, spec)))
+    ((filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isSelectiveLookup({ ...asked, filter: part }, spec)))
   );
 }
 
@@ -109,15 +109,15 @@ function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
  * Returns queries without an index, each once, as `tokens.find {"kind":…} by created_at`, and the
  * number of queries checked.
  */
-export function unserved(
-  asked: readonly Asked[],
+export function listUncoveredQueries(
+  asked: readonly RecordedQuery[],
   prefix: string,
   specs: readonly CollectionSpec[],
 ): { without: string[]; looked: number } {
   const own = asked.filter(({ collection }) => collection.startsWith(`${prefix}_`));
   const without = own.filter((query) => {
     const spec = specs.find(({ name }) => `${prefix}_${name}` === query.collection);
-    return !isServed(query, spec?.indexes ?? []) && !isFound(query, spec ?? {});
+    return !isCoveredByIndex(query, spec?.indexes ?? []) && !isSelectiveLookup(query, spec ?? {});
   });
   const shown = without.map(
     ({ collection, method, filter, sort }) =>

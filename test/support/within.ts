@@ -2,7 +2,7 @@
  * Resolves with the result of `step`.
  * @throws Error with `name` after `ms`
  */
-export async function within<T>(name: string, ms: number, step: Promise<T>): Promise<T> {
+export async function withTimeout<T>(name: string, ms: number, step: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${name}: stands still since ${ms / 1000} s`)), ms);

@@ -5,30 +5,30 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 
-const OWN = '/proc/thread-self/schedstat';
+const THREAD_STATS_PATH = '/proc/thread-self/schedstat';
 /** Linear work on the test inputs takes milliseconds, quadratic work minutes. */
-const FAR_MS = 10_000;
+const LINEAR_LIMIT_MS = 10_000;
 
 /**
  * Returns the processor time of this thread in milliseconds, or of all threads if the system does
  * not report it.
  */
-export const usedMs = existsSync(OWN)
-  ? (): number => Number(readFileSync(OWN, 'utf8').split(' ', 1)[0]) / 1e6
+export const getCpuTimeMs = existsSync(THREAD_STATS_PATH)
+  ? (): number => Number(readFileSync(THREAD_STATS_PATH, 'utf8').split(' ', 1)[0]) / 1e6
   : (): number => process.cpuUsage().user / 1000;
 
 /** Fails if `run` needs more processor time than linear work would. */
-export function staysLinear(run: () => void, what = 'milliseconds of this thread', limitMs = FAR_MS): void {
-  const began = usedMs();
+export function expectLinear(run: () => void, what = 'milliseconds of this thread', limitMs = LINEAR_LIMIT_MS): void {
+  const began = getCpuTimeMs();
   run();
-  expect(usedMs() - began, what).to.be.below(limitMs);
+  expect(getCpuTimeMs() - began, what).to.be.below(limitMs);
 }
 
 /**
  * Returns a function that returns the elapsed milliseconds. Use it only for limits that are seconds
  * away from either outcome.
  */
-export function watch(): () => number {
+export function startStopwatch(): () => number {
   const began = performance.now();
   return () => performance.now() - began;
 }

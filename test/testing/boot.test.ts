@@ -4,7 +4,7 @@ import { joi, StoreConflict, type Plugin } from '../../kernel/contract.js';
 import { BUG_CREATED } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { boot, contextFor, stub, type TestService } from '../kit/index.js';
-import { rejection } from '../harness.js';
+import { getRejection } from '../harness.js';
 import { chat, type ChatConfig, type Note } from './chat.js';
 
 const BUG = {
@@ -89,8 +89,8 @@ describe('aos/testing', () => {
     expect(sent).to.deep.equal(['a']);
     await service.runJob('chat.post', 'c');
     expect(sent).to.deep.equal(['a', 'c']);
-    expect((await rejection(service.runJob('chat.post', 'bad'))).message).to.equal('the room is gone');
-    expect((await rejection(service.runJob('chat.psot'))).message).to.equal(
+    expect((await getRejection(service.runJob('chat.post', 'bad'))).message).to.equal('the room is gone');
+    expect((await getRejection(service.runJob('chat.psot'))).message).to.equal(
       'there is no job "chat.psot"; there are chat.post',
     );
   });
@@ -98,7 +98,7 @@ describe('aos/testing', () => {
   it('runs a command and reads health', async () => {
     expect(await service.command('chat say', { args: ['hi'] })).to.deep.equal({ json: {}, text: 'said' });
     expect((await service.health())['chat']).to.deep.equal({ ok: true, notes: 1 });
-    expect((await rejection(service.command('chat shout'))).message).to.equal(
+    expect((await getRejection(service.command('chat shout'))).message).to.equal(
       'there is no command "chat shout"; there are chat say',
     );
   });
@@ -110,11 +110,11 @@ describe('aos/testing', () => {
   });
 
   it('fails where the service fails: a missing dependency, a plugin that throws, an invalid section', async () => {
-    expect((await rejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
+    expect((await getRejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
     const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
-    expect((await rejection(boot([broken as never]))).message).to.match(/^plugin broken failed: .*rotues is not known/);
+    expect((await getRejection(boot([broken as never]))).message).to.match(/^plugin broken failed: .*rotues is not known/);
     const config = { chat: { rooom: 'x' } };
-    expect((await rejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
+    expect((await getRejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
   });
 
   it('returns the stubbed values, and names a call without one', async () => {
@@ -132,7 +132,7 @@ describe('aos/testing', () => {
     expect(ctx.config.room).to.equal('lobby');
     const notes = ctx.collection<Note>('notes');
     await notes.insert({ id: '1', text: 'once', at: ctx.clock.iso() });
-    expect(await rejection(notes.insert({ id: '2', text: 'once', at: '' }))).to.be.instanceOf(StoreConflict);
+    expect(await getRejection(notes.insert({ id: '2', text: 'once', at: '' }))).to.be.instanceOf(StoreConflict);
     expect(() => ctx.collection('other')).to.throw('the collection "other" is not in its manifest');
     await ctx.emit('chat.noted', { text: 'x' });
     await ctx.ports.jobs.enqueue('post', 'x');
@@ -182,7 +182,7 @@ describe('aos/testing', () => {
       own.clock.advance(1_000);
       await own.runQueue();
       own.clock.advance(2_000);
-      expect((await rejection(own.runQueue())).message).to.equal('receiver down');
+      expect((await getRejection(own.runQueue())).message).to.equal('receiver down');
       expect(runs).to.deep.equal([
         [1, false],
         [2, false],
@@ -222,7 +222,7 @@ describe('aos/testing', () => {
       ]);
       expect((await own.request('GET', '/api/tried/v1/rows/1?x=1')).status).to.equal(200);
       answer = { items: [{ n: 'one' }], more: true };
-      expect((await rejection(own.request('GET', '/api/tried/v1/rows/1'))).message).to.equal(
+      expect((await getRejection(own.request('GET', '/api/tried/v1/rows/1'))).message).to.equal(
         'GET /api/tried/v1/rows/1 answers something else than its declared output: "items[0].n" must be a number; "more" is not allowed',
       );
     });
@@ -252,7 +252,7 @@ describe('aos/testing', () => {
             return {};
           }),
         ]);
-        expect((await rejection(failed)).message).to.match(message);
+        expect((await getRejection(failed)).message).to.match(message);
       });
     }
   });

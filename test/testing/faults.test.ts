@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { boot, TestService as InMemory } from '../kit/index.js';
-import { rejection } from '../harness.js';
+import { getRejection } from '../harness.js';
 import { SHARED_KEY, TestService } from '../support/service.js';
 
 const PAGE = `{ path: '/oncall', title: 'On call', access: { session: 'member' }, handle: () => new View('shifts') }`;
@@ -161,7 +161,7 @@ describe('faults at the start of a plugin', () => {
   ];
   for (const [what, fault, says] of cases) {
     it(what, async () => {
-      const { message } = await rejection(boot([await planted(fault)]));
+      const { message } = await getRejection(boot([await planted(fault)]));
       expect(message)
         .to.match(says)
         .and.match(/^plugin oncall failed: /);
@@ -195,7 +195,7 @@ describe('faults at the start of a plugin', () => {
   it('marks the plugin as failed in the service, which continues', async () => {
     const folder = await planted({ parts: both(), views: { shift: '' } });
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ plugins: [folder] }));
-    const service = await TestService.here({ SVC_CONFIG: join(folder, 'aos.json') });
+    const service = await TestService.createInProcess({ SVC_CONFIG: join(folder, 'aos.json') });
     try {
       const { body } = await service.request('GET', '/api/health', SHARED_KEY);
       const { plugins } = body['checks'] as { plugins: Record<string, { state: string; reason: string }> };

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { barPath } from '../../web/helpers/charts.js';
-import { timeTicks } from '../../web/helpers/time-axis.js';
+import { buildBarPath } from '../../web/helpers/charts.js';
+import { listTimeTicks } from '../../web/helpers/time-axis.js';
 import fc from 'fast-check';
-import { helpers, type Helper } from '../../web/helpers.js';
-import { sparkPath } from '../../web/helpers/charts.js';
-import { bytes } from '../../web/helpers/format.js';
-import { escape } from '../../web/helpers/html.js';
-import { safeUrl, url } from '../../web/helpers/links.js';
-import { age, duration } from '../../web/helpers/time.js';
+import { createHelpers, type Helper } from '../../web/helpers.js';
+import { buildSparkPath } from '../../web/helpers/charts.js';
+import { formatBytes } from '../../web/helpers/format.js';
+import { escapeHtml } from '../../web/helpers/html.js';
+import { toSafeUrl, buildUrl } from '../../web/helpers/links.js';
+import { formatAge, formatDuration } from '../../web/helpers/time.js';
 import { NOW, render } from './templates.js';
 
-const zurich = helpers({ timezone: 'Europe/Zurich', now: () => NOW });
+const zurich = createHelpers({ timezone: 'Europe/Zurich', now: () => NOW });
 
 function call(name: string, ...args: unknown[]): string {
   const helper = zurich[name] as Helper;
@@ -66,7 +66,7 @@ describe('time helpers', () => {
   });
 
   it('support zones with a quarter of an hour, and midnight as 00', () => {
-    const nepal = helpers({ timezone: 'Asia/Kathmandu', now: () => NOW })['local-time'] as Helper;
+    const nepal = createHelpers({ timezone: 'Asia/Kathmandu', now: () => NOW })['local-time'] as Helper;
     expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00 GMT+5:45');
   });
 
@@ -97,7 +97,7 @@ describe('time helpers', () => {
   });
 
   it('reject an unknown zone at the start', () => {
-    expect(() => helpers({ timezone: 'Mars/Olympus', now: () => 0 })).to.throw(RangeError);
+    expect(() => createHelpers({ timezone: 'Mars/Olympus', now: () => 0 })).to.throw(RangeError);
   });
 
   it('print a dash, or the given text, for empty and invalid values', () => {
@@ -118,7 +118,7 @@ describe('time helpers', () => {
     [-7_200_000, 'in 2 h'],
     [800 * 86_400_000, '2 y ago'],
   ];
-  for (const [ms, text] of ages) it(`print ${ms} ms as ${text}`, () => expect(age(NOW - ms, NOW)).to.equal(text));
+  for (const [ms, text] of ages) it(`print ${ms} ms as ${text}`, () => expect(formatAge(NOW - ms, NOW)).to.equal(text));
 
   const durations: [unknown, string][] = [
     [0, '0 s'],
@@ -132,7 +132,7 @@ describe('time helpers', () => {
     ['x', '—'],
   ];
   for (const [seconds, text] of durations)
-    it(`print ${String(seconds)} seconds as ${text}`, () => expect(duration(seconds)).to.equal(text));
+    it(`print ${String(seconds)} seconds as ${text}`, () => expect(formatDuration(seconds)).to.equal(text));
 });
 
 describe('numbers', () => {
@@ -145,7 +145,7 @@ describe('numbers', () => {
     [-1, '—'],
     [null, '—'],
   ];
-  for (const [n, text] of sizes) it(`print ${String(n)} bytes as ${text}`, () => expect(bytes(n)).to.equal(text));
+  for (const [n, text] of sizes) it(`print ${String(n)} bytes as ${text}`, () => expect(formatBytes(n)).to.equal(text));
 
   it('are grouped, counted and shared', () => {
     expect(call('num', 1234567)).to.equal('1,234,567');
@@ -157,7 +157,7 @@ describe('numbers', () => {
 
 describe('links', () => {
   it('keep the filters, change one and remove one', () => {
-    expect(url('/bugs', { status: ['a', 'b'], cursor: 'x' }, { cursor: null, q: 'a b&c' })).to.equal(
+    expect(buildUrl('/bugs', { status: ['a', 'b'], cursor: 'x' }, { cursor: null, q: 'a b&c' })).to.equal(
       '/bugs?status=a&status=b&q=a+b%26c',
     );
   });
@@ -173,7 +173,7 @@ describe('links', () => {
       'http://',
       null,
     ]) {
-      expect(safeUrl(bad), String(bad)).to.equal(null);
+      expect(toSafeUrl(bad), String(bad)).to.equal(null);
       expect(call('external-link', bad)).not.to.include('<a');
     }
     expect(call('external-link', 'https://example.org/a?b=1&c="')).to.include(
@@ -190,7 +190,7 @@ describe('links', () => {
           fc.string().map((s) => `javascript:${s}`),
         ),
         (text) => {
-          const target = safeUrl(text);
+          const target = toSafeUrl(text);
           expect(target === null || /^https?:\/\/[^/]/.test(target)).to.equal(true);
         },
       ),
@@ -231,7 +231,7 @@ describe('external texts', () => {
   it('stay the same text after escaping and parsing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        const html = escape(text);
+        const html = escapeHtml(text);
         expect(html).not.to.match(/[<>"'`=]/);
         const read = html.replace(/&(?:lt|gt|quot|amp|#x27|#x60|#x3D);/g, (entity) => {
           const table: Record<string, string> = {
@@ -253,13 +253,13 @@ describe('external texts', () => {
 
 describe('charts', () => {
   it('draw a line with zero at the bottom', () => {
-    expect(sparkPath([0, 5, 10], 20, 10)).to.equal('M0,10L10,5L20,0');
-    expect(sparkPath([0, 0], 10, 10)).to.equal('M0,10L10,10');
-    expect(sparkPath([1], 10, 10)).to.equal('');
+    expect(buildSparkPath([0, 5, 10], 20, 10)).to.equal('M0,10L10,5L20,0');
+    expect(buildSparkPath([0, 0], 10, 10)).to.equal('M0,10L10,10');
+    expect(buildSparkPath([1], 10, 10)).to.equal('');
   });
 
   it('omit the middle of a level line', () => {
-    expect(sparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
+    expect(buildSparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
     expect(render('{{sparkline v}}', { v: [0, 0, 0] }))
       .to.include('d="M0 22.5H96"')
       .and.not.include('spark-area');
@@ -270,7 +270,7 @@ describe('charts', () => {
       fc.property(
         fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 2, maxLength: 40 }),
         (values) => {
-          for (const number of sparkPath(values, 96, 24).match(/-?[\d.]+(?:e-?\d+)?/g) ?? [])
+          for (const number of buildSparkPath(values, 96, 24).match(/-?[\d.]+(?:e-?\d+)?/g) ?? [])
             expect(Number(number)).to.be.within(0, 96);
         },
       ),
@@ -329,9 +329,9 @@ describe('charts', () => {
   });
 
   it('scale columns of a row to their list, with a visible minimum', () => {
-    expect(barPath([0, 1, 500, 1000], 40, 20, 1000)).to.equal('M10,20v-2h7v2zM20,20v-10h7v10zM30,20v-20h7v20z');
-    expect(barPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal('M10,20v-20h7v20z');
-    expect(barPath([], 20, 20, 1)).to.equal('');
+    expect(buildBarPath([0, 1, 500, 1000], 40, 20, 1000)).to.equal('M10,20v-2h7v2zM20,20v-10h7v10zM30,20v-20h7v20z');
+    expect(buildBarPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal('M10,20v-20h7v20z');
+    expect(buildBarPath([], 20, 20, 1)).to.equal('');
     const row = render('{{sparkline counts top=1000 label="Hits"}}', { counts: [0, 1000] });
     expect(row)
       .to.contain('class="spark-bars"')
@@ -344,7 +344,7 @@ describe('charts', () => {
 
   it('round times of the zone, also on the day when the clock goes back', () => {
     const ticks = (from: string, hours: number, zone: string): string[] =>
-      timeTicks(Date.parse(from), Date.parse(from) + hours * 3_600_000, zone).map(({ label }) => label);
+      listTimeTicks(Date.parse(from), Date.parse(from) + hours * 3_600_000, zone).map(({ label }) => label);
     expect(ticks('2026-11-21T09:17:00Z', 24, 'UTC')).to.deep.equal([
       '12:00',
       '16:00',
@@ -378,14 +378,14 @@ describe('charts', () => {
       '26 Oct',
       '27 Oct',
     ]);
-    const [first, second] = timeTicks(
+    const [first, second] = listTimeTicks(
       Date.parse('2026-10-24T20:00:00Z'),
       Date.parse('2026-10-25T20:00:00Z'),
       'Europe/Berlin',
     );
     expect((second?.at ?? 0) - (first?.at ?? 0)).to.equal(5 * 3_600_000);
-    expect(timeTicks(NaN, 5, 'UTC')).to.deep.equal([]);
-    expect(timeTicks(5, 5, 'UTC')).to.deep.equal([]);
+    expect(listTimeTicks(NaN, 5, 'UTC')).to.deep.equal([]);
+    expect(listTimeTicks(5, 5, 'UTC')).to.deep.equal([]);
   });
 
   it('title columns of states, with a label of the number with problems', () => {

@@ -1,11 +1,11 @@
 /** Markdown from outside and of the guides as markup. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { markdowns } from '../../web/helpers/markdown.js';
+import { markdownHelpers } from '../../web/helpers/markdown.js';
 import type { Html } from '../../web/helpers/html.js';
-import { staysLinear } from '../support/work.js';
+import { expectLinear } from '../support/work.js';
 
-const render = markdowns['markdown'] as (...args: unknown[]) => Html;
+const render = markdownHelpers['markdown'] as (...args: unknown[]) => Html;
 const outside = (text: string): string => render(text, { hash: {} }).toString();
 const guide = (text: string, page = 'operations'): string =>
   render(text, { hash: { base: '/docs/', page } }).toString();
@@ -65,7 +65,7 @@ describe('external markdown', () => {
       const text = whole.slice(0, LONGEST);
       expect(outside(text).length).to.be.below(16 * LONGEST);
       // Far more than a page shows, so that work which grows with the square of it takes minutes.
-      staysLinear(() => {
+      expectLinear(() => {
         for (let n = 0; n < 50; n++) outside(text);
       }, what);
     });
@@ -120,7 +120,7 @@ describe('expensive markdown', () => {
     expect(outside(text)).to.include(' end</p>').and.include('&lt;b&gt;').and.not.include('<em>');
     expect(outside(`**a**\n\n${text}`)).to.include('<strong>a</strong>');
     for (const piece of ['![', '[a](<b', '**a*', '_a', '`a``', '[', '&a;'])
-      staysLinear(() => outside(piece.repeat(30_000)), piece);
+      expectLinear(() => outside(piece.repeat(30_000)), piece);
   });
 });
 

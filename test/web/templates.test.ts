@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Handlebars from 'handlebars';
-import { helpers } from '../../web/helpers.js';
+import { createHelpers } from '../../web/helpers.js';
 import { COMPILE, filesBelow, partialOf, render, renderFile, root, templates } from './templates.js';
 
 /** Markup that other code made and escaped, by file: nothing else may print unescaped. */
@@ -53,7 +53,7 @@ function partialsUsed(source: string): string[] {
 describe('templates', () => {
   const all = templates();
   const partials = new Set(all.map(({ file }) => partialOf(file)).filter((name) => name !== null));
-  const names = [...Object.keys(helpers({ timezone: 'UTC', now: () => 0 })), 'asset'];
+  const names = [...Object.keys(createHelpers({ timezone: 'UTC', now: () => 0 })), 'asset'];
   const known = Object.fromEntries(names.map((name) => [name, true]));
 
   it('are found', () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Handlebars from 'handlebars';
-import { helpers } from '../../web/helpers.js';
+import { createHelpers } from '../../web/helpers.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const NOW = Date.parse('2026-11-20T08:15:30.123Z');
@@ -44,7 +44,7 @@ export function engine(timezone = 'Europe/Zurich'): typeof Handlebars {
   const own = Handlebars.create();
   // The adapter's own helper; what it adds to the address is no matter here.
   own.registerHelper('asset', (path: unknown) => `/assets/${String(path)}`);
-  for (const [name, helper] of Object.entries(helpers({ timezone, now: () => NOW }))) own.registerHelper(name, helper);
+  for (const [name, helper] of Object.entries(createHelpers({ timezone, now: () => NOW }))) own.registerHelper(name, helper);
   for (const { file, source } of templates()) {
     const name = partialOf(file);
     if (name !== null) own.registerPartial(name, source);

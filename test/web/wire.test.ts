@@ -1,7 +1,7 @@
 /** What a page costs on the wire, by real requests: the list of bugs, and everything that a first visit to it fetches. */
 import { get } from 'node:http';
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
 import { Browser } from '../conformance/wire.js';
 
 const ROWS = 60;
@@ -13,9 +13,9 @@ describe('web: bytes on the wire', () => {
   let cookie: string;
 
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    const token = await service.token('bugtracker:report');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    const token = await service.createToken('bugtracker:report');
     const words = 'amber birch cedar delta ember fern garnet hazel'.split(' ');
     const report = (i: number): object => ({
       project: 'shop',
@@ -33,7 +33,7 @@ describe('web: bytes on the wire', () => {
     );
     expect(status).to.be.oneOf([200, 201]);
     const browser = new Browser(service);
-    expect((await browser.login(ADMIN.username, ADMIN.password)).status).to.equal(303);
+    expect((await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).status).to.equal(303);
     cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   });
   after(() => service?.dispose());

@@ -1,4 +1,4 @@
-import { attributes, escape, Html, plain, split, type Helper } from './html.js';
+import { renderAttributes, escapeHtml, Html, toText, splitArguments, type Helper } from './html.js';
 
 type Tone = 'critical' | 'danger' | 'warning' | 'info' | 'success' | 'accent' | 'neutral';
 
@@ -75,7 +75,7 @@ const TONES = new Map<string, Tone>(
 );
 
 /** Badge classes by tone. `badge-sign` adds a sign, so that color is never the only difference. */
-const BADGES: Record<Tone, string> = {
+const BADGE_CLASSES: Record<Tone, string> = {
   critical: 'bg-critical',
   danger: 'bg-danger-lt',
   warning: 'bg-warning-lt',
@@ -85,55 +85,55 @@ const BADGES: Record<Tone, string> = {
   neutral: 'bg-secondary-lt',
 };
 
-const words = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : plain(value).replaceAll('_', ' '));
-const initial = (value: unknown): string => Array.from(plain(value))[0]?.toUpperCase() ?? '';
-const sentence = (value: unknown): string => initial(value) + Array.from(words(value)).slice(1).join('');
+const formatWords = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : toText(value).replaceAll('_', ' '));
+const initial = (value: unknown): string => Array.from(toText(value))[0]?.toUpperCase() ?? '';
+const sentence = (value: unknown): string => initial(value) + Array.from(formatWords(value)).slice(1).join('');
 
-function badge(...args: unknown[]): Html {
-  const { values, hash } = split(args);
-  const word = plain(values[0]);
+function renderBadge(...args: unknown[]): Html {
+  const { values, hash } = splitArguments(args);
+  const word = toText(values[0]);
   if (word === '') return new Html('');
-  const tone = NAMED.get(plain(hash['tone'])) ?? TONES.get(word.toLowerCase()) ?? 'neutral';
-  const label = escape(hash['label'] ?? words(word));
-  const set = attributes({ class: `badge badge-sign ${BADGES[tone]}`, title: hash['title'] });
+  const tone = NAMED.get(toText(hash['tone'])) ?? TONES.get(word.toLowerCase()) ?? 'neutral';
+  const label = escapeHtml(hash['label'] ?? formatWords(word));
+  const set = renderAttributes({ class: `badge badge-sign ${BADGE_CLASSES[tone]}`, title: hash['title'] });
   return new Html(`<span${set}>${label}</span>`);
 }
 
 const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'danger', medium: 'warning' };
 
-const steps = ['low', 'medium', 'high', 'critical'];
-const SEVERITIES = new Map(steps.map((step) => [step, drawn(step)]));
+const SEVERITY_STEPS = ['low', 'medium', 'high', 'critical'];
+const SEVERITY_BADGES = new Map(SEVERITY_STEPS.map((step) => [step, drawSeverity(step)]));
 
-const severity = (value: unknown): Html => SEVERITIES.get(plain(value)) ?? drawn(plain(value));
+const renderSeverity = (value: unknown): Html => SEVERITY_BADGES.get(toText(value)) ?? drawSeverity(toText(value));
 
-function drawn(word: string): Html {
-  const filled = steps.indexOf(word) + 1;
+function drawSeverity(word: string): Html {
+  const filled = SEVERITY_STEPS.indexOf(word) + 1;
   const bar = (n: number): string => `M${n * 4 - 4} 10h3v-${n * 2.5}h-3z`;
   const bars = [1, 2, 3, 4].map(bar);
   const tone = SEVERITY_TONES[word] ?? 'secondary';
   return new Html(
-    `<span class="severity text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" aria-hidden="true"><path d="${bars.slice(0, filled).join('')}"/><path opacity=".25" d="${bars.slice(filled).join('')}"/></svg>${escape(words(word))}</span>`,
+    `<span class="severity text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" aria-hidden="true"><path d="${bars.slice(0, filled).join('')}"/><path opacity=".25" d="${bars.slice(filled).join('')}"/></svg>${escapeHtml(formatWords(word))}</span>`,
   );
 }
 
 /** Cache of unnamed icons by name and class, because a page has about a hundred of a few kinds. */
-const decorations = new Map<string, Html>();
-const MOST_DECORATIONS = 500;
+const decorationCache = new Map<string, Html>();
+const MAX_DECORATIONS = 500;
 
-export function icon(...args: unknown[]): Html {
-  const { values, hash } = split(args);
-  const name = plain(values[0]).replace(/[^a-z0-9-]/g, '');
-  const label = plain(hash['label']);
-  const style = plain(hash['class']);
-  if (label !== '') return sprite(name, style, label);
+export function renderIcon(...args: unknown[]): Html {
+  const { values, hash } = splitArguments(args);
+  const name = toText(values[0]).replace(/[^a-z0-9-]/g, '');
+  const label = toText(hash['label']);
+  const style = toText(hash['class']);
+  if (label !== '') return renderSprite(name, style, label);
   const key = `${name} ${style}`;
-  const known = decorations.get(key) ?? sprite(name, style, '');
-  if (decorations.size < MOST_DECORATIONS) decorations.set(key, known);
+  const known = decorationCache.get(key) ?? renderSprite(name, style, '');
+  if (decorationCache.size < MAX_DECORATIONS) decorationCache.set(key, known);
   return known;
 }
 
-function sprite(name: string, style: string, label: string): Html {
-  const set = attributes({
+function renderSprite(name: string, style: string, label: string): Html {
+  const set = renderAttributes({
     class: `icon ${style}`.trim(),
     width: 20,
     height: 20,
@@ -144,4 +144,4 @@ function sprite(name: string, style: string, label: string): Html {
   return new Html(`<svg${set}><use href="/assets/icons.svg#i-${name}"></use></svg>`);
 }
 
-export const badges: Record<string, Helper> = { badge, 'severity-badge': severity, icon, words, sentence, initial };
+export const badgeHelpers: Record<string, Helper> = { badge: renderBadge, 'severity-badge': renderSeverity, icon: renderIcon, words: formatWords, sentence, initial };

@@ -31,11 +31,11 @@ const ENTITIES: Record<string, string> = {
 };
 
 /** Escapes text for element content and quoted attributes; null and undefined become empty. */
-export function escape(value: unknown): string {
-  return plain(value).replace(/[&<>"'`=]/g, (c) => ENTITIES[c] as string);
+export function escapeHtml(value: unknown): string {
+  return toText(value).replace(/[&<>"'`=]/g, (c) => ENTITIES[c] as string);
 }
 
-export function plain(value: unknown): string {
+export function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
@@ -47,12 +47,12 @@ export function plain(value: unknown): string {
  * Renders ` name="value"` for each attribute that is not null, undefined or false; true yields the
  * bare name.
  */
-export function attributes(values: Record<string, unknown>): string {
+export function renderAttributes(values: Record<string, unknown>): string {
   let out = '';
   for (const name in values) {
     const value = values[name];
     if (value === null || value === undefined || value === false) continue;
-    out += value === true ? ` ${name}` : ` ${name}="${escape(value)}"`;
+    out += value === true ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`;
   }
   return out;
 }
@@ -63,7 +63,7 @@ export interface HelperArguments {
   root: Record<string, unknown>;
 }
 
-export function split(args: readonly unknown[]): HelperArguments {
+export function splitArguments(args: readonly unknown[]): HelperArguments {
   const last = args.at(-1);
   if (typeof last === 'object' && last !== null && 'hash' in last && typeof last.hash === 'object') {
     const { hash, data } = last as HelperOptions;
@@ -73,13 +73,13 @@ export function split(args: readonly unknown[]): HelperArguments {
 }
 
 /** Returns a finite number or null, so that NaN never appears on a page. */
-export function numeric(value: unknown): number | null {
+export function toNumber(value: unknown): number | null {
   const n = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof n === 'number' && Number.isFinite(n) ? n : null;
 }
 
 /** Creates a value on first use, because the first Intl formatter loads much locale data. */
-export function late<T>(make: () => T): () => T {
+export function memoize<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;
 }

@@ -32,20 +32,20 @@ export interface ZonedText {
   zone: string;
 }
 
-const made = new BoundedMap<TimeFormats>({ most: 1_000 });
+const formatCache = new BoundedMap<TimeFormats>({ most: 1_000 });
 
 /** Replaces the special spaces in formatted times, which differ between Chromium and Node. */
-const spaced = (text: string): string => text.replace(/[\u202f\u00a0]/g, ' ');
+const normalizeSpaces = (text: string): string => text.replace(/[\u202f\u00a0]/g, ' ');
 
-function parted(text: string): ZonedText {
+function splitZone(text: string): ZonedText {
   const at = text.lastIndexOf(' ');
   return { text: text.slice(0, at), zone: text.slice(at + 1) };
 }
 
 /** @throws RangeError for an unknown time zone */
-export function formatsOf(clock: ReaderClock): TimeFormats {
+export function getTimeFormats(clock: ReaderClock): TimeFormats {
   const key = `${clock.timezone} ${clock.hours} ${clock.public}`;
-  const known = made.get(key);
+  const known = formatCache.get(key);
   if (known !== undefined) return known;
   const { timezone: timeZone, hours } = clock;
   const day = { day: 'numeric', month: 'short' } as const;
@@ -53,7 +53,7 @@ export function formatsOf(clock: ReaderClock): TimeFormats {
     hours === 12 ? ({ hour: 'numeric', hourCycle: 'h12' } as const) : ({ hour: '2-digit', hourCycle: 'h23' } as const);
   const format = (options: Intl.DateTimeFormatOptions): ((at: number) => string) => {
     const own = new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
-    return (at) => spaced(own.format(at));
+    return (at) => normalizeSpaces(own.format(at));
   };
   const minute = { ...day, year: 'numeric', ...time, minute: '2-digit' } as const;
   const [toMinute, toSecond] = [
@@ -63,12 +63,12 @@ export function formatsOf(clock: ReaderClock): TimeFormats {
   const formats: TimeFormats = {
     clock,
     date: format({ ...day, year: 'numeric' }),
-    minute: (at) => parted(toMinute(at)),
-    second: (at) => parted(toSecond(at)),
+    minute: (at) => splitZone(toMinute(at)),
+    second: (at) => splitZone(toSecond(at)),
     full: format({ ...minute, second: '2-digit', timeZoneName: 'shortOffset' }),
     hour: format({ ...day, ...time, minute: '2-digit', timeZoneName: 'short' }),
   };
-  made.set(key, formats);
+  formatCache.set(key, formats);
   return formats;
 }
 
@@ -76,7 +76,7 @@ export function formatsOf(clock: ReaderClock): TimeFormats {
  * Returns the reader's clock from the root field `reader`.
  * @param own the service's zone
  */
-export function clockOf(root: Record<string, unknown>, own: string): ReaderClock {
+export function getReaderClock(root: Record<string, unknown>, own: string): ReaderClock {
   const reader = root['reader'] as Partial<ReaderClock> | undefined;
   return {
     timezone: reader?.timezone ?? own,

@@ -6,21 +6,21 @@ import { fork } from 'node:child_process';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolders } from '../../../lib/folders.js';
-import type { BackupNote, Backups } from '../../../ports/store/backups.js';
-import { sentenceOf } from '../container/writer.js';
-import { textOf, writeOwn } from '../files.js';
-import { nameOf, newestBackup, prune } from './names.js';
+import type { BackupInfo, Backups } from '../../../ports/store/backups.js';
+import { toReadableError } from '../container/writer.js';
+import { readTextFile, writePrivateFile } from '../files.js';
+import { formatBackupName, findNewestBackupIn, pruneBackups } from './names.js';
 
 const DAY_MS = 24 * 3_600_000;
-const MIGRATED = 'migrated.json';
+const MIGRATED_FILE = 'migrated.json';
 
-interface Migrated {
+interface MigrationNote {
   version: string;
   /** RFC 3339, UTC. */
   at: string;
 }
 
-export interface AutomaticOptions {
+export interface AutomaticBackupOptions {
   folder: string;
   /** How many of each kind are retained. */
   keep: number;
@@ -40,7 +40,7 @@ export type BackupAnswer = { bytes: number } | { error: string };
 export class AutomaticBackups implements Backups {
   readonly #startedAt: number;
 
-  constructor(private readonly options: AutomaticOptions) {
+  constructor(private readonly options: AutomaticBackupOptions) {
     this.#startedAt = options.now();
   }
 
@@ -48,57 +48,57 @@ export class AutomaticBackups implements Backups {
     return this.options.folder;
   }
 
-  newest(): Promise<BackupNote | null> {
-    return newestBackup(this.options.folder, this.options.now());
+  findNewest(): Promise<BackupInfo | null> {
+    return findNewestBackupIn(this.options.folder, this.options.now());
   }
 
-  async make({
+  async create({
     beforeMigration = false,
     signal,
-  }: { beforeMigration?: boolean; signal?: AbortSignal } = {}): Promise<BackupNote> {
+  }: { beforeMigration?: boolean; signal?: AbortSignal } = {}): Promise<BackupInfo> {
     const { folder, keep, version, now, job } = this.options;
-    const copy = beforeMigration ? await this.#pendingCopy() : null;
+    const copy = beforeMigration ? await this.#findPendingCopy() : null;
     if (copy !== null) return copy;
     const at = new Date(now()).toISOString();
-    const path = join(folder, nameOf(at, beforeMigration ? version : undefined));
+    const path = join(folder, formatBackupName(at, beforeMigration ? version : undefined));
     await makeFolders(folder, 0o700).catch((error: unknown) => {
-      throw sentenceOf(error, folder);
+      throw toReadableError(error, folder);
     });
-    const { bytes } = await this.#run(job(path, !beforeMigration), signal);
-    await prune(folder, keep, now(), (await this.#hasRunForADay()) ? null : version);
+    const { bytes } = await this.#runJob(job(path, !beforeMigration), signal);
+    await pruneBackups(folder, keep, now(), (await this.#hasRunForADay()) ? null : version);
     return { path, at: `${at.slice(0, 19)}.000Z`, bytes };
   }
 
-  async noteMigrated(): Promise<void> {
+  async recordMigration(): Promise<void> {
     const { folder, version, now } = this.options;
-    const copy = await newestBackup(folder, now(), version);
-    const migrated = await this.#migrated();
+    const copy = await findNewestBackupIn(folder, now(), version);
+    const migrated = await this.#readMigrationNote();
     if (copy === null || (migrated !== null && migrated.at >= copy.at)) return;
-    const note: Migrated = { version, at: new Date(now()).toISOString() };
-    await writeOwn(join(folder, `${MIGRATED}.new`), `${JSON.stringify(note)}\n`);
-    await rename(join(folder, `${MIGRATED}.new`), join(folder, MIGRATED));
+    const note: MigrationNote = { version, at: new Date(now()).toISOString() };
+    await writePrivateFile(join(folder, `${MIGRATED_FILE}.new`), `${JSON.stringify(note)}\n`);
+    await rename(join(folder, `${MIGRATED_FILE}.new`), join(folder, MIGRATED_FILE));
   }
 
-  async #pendingCopy(): Promise<BackupNote | null> {
+  async #findPendingCopy(): Promise<BackupInfo | null> {
     const { folder, version, now } = this.options;
-    const copy = await newestBackup(folder, now(), version);
-    const migrated = await this.#migrated();
+    const copy = await findNewestBackupIn(folder, now(), version);
+    const migrated = await this.#readMigrationNote();
     return copy !== null && (migrated === null || migrated.at < copy.at) ? copy : null;
   }
 
   async #hasRunForADay(): Promise<boolean> {
-    const migrated = await this.#migrated();
-    if (migrated === null || (await this.#pendingCopy()) !== null) return false;
+    const migrated = await this.#readMigrationNote();
+    if (migrated === null || (await this.#findPendingCopy()) !== null) return false;
     return this.options.now() - Math.max(Date.parse(migrated.at), this.#startedAt) >= DAY_MS;
   }
 
-  async #migrated(): Promise<Migrated | null> {
-    const text = await textOf(join(this.options.folder, MIGRATED));
-    const migrated = text === null ? null : parseMigrated(text);
+  async #readMigrationNote(): Promise<MigrationNote | null> {
+    const text = await readTextFile(join(this.options.folder, MIGRATED_FILE));
+    const migrated = text === null ? null : parseMigrationNote(text);
     return migrated?.version === this.options.version ? migrated : null;
   }
 
-  #run(job: object, signal: AbortSignal | undefined): Promise<{ bytes: number }> {
+  #runJob(job: object, signal: AbortSignal | undefined): Promise<{ bytes: number }> {
     return new Promise((resolve, reject) => {
       // Its output would be mixed into the log.
       const child = fork(this.options.module, [JSON.stringify(job)], {
@@ -120,9 +120,9 @@ export class AutomaticBackups implements Backups {
 }
 
 /** @returns null for an invalid note, so that the copies are retained */
-function parseMigrated(text: string): Migrated | null {
+function parseMigrationNote(text: string): MigrationNote | null {
   try {
-    const { version, at } = JSON.parse(text) as Partial<Migrated>;
+    const { version, at } = JSON.parse(text) as Partial<MigrationNote>;
     return typeof version === 'string' && typeof at === 'string' && Number.isFinite(Date.parse(at))
       ? { version, at }
       : null;

@@ -5,16 +5,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { ArchiveHead } from '../container/head.js';
-import { refuseExisting, sentenceOf, textEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
-import { textOf } from '../files.js';
-import { packageEntries, type PackedArchive } from '../packages.js';
-import { removeStale, withCopy } from '../stale.js';
+import { requireMissingFile, toReadableError, createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
+import { readTextFile } from '../files.js';
+import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
+import { removeStaleFiles, withStoreCopy } from '../stale.js';
 
 export const STORE_ENTRY = 'store.db';
-export const keyEntry = (file: string): string => `keys/${file}`;
-const READ_BYTES = 1024 * 1024;
+export const getKeyEntry = (file: string): string => `keys/${file}`;
+const READ_CHUNK_BYTES = 1024 * 1024;
 
 export interface BackupSource {
   dataDir: string;
@@ -33,48 +33,48 @@ export async function writeBackup(
   path: string,
   about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
   source: BackupSource,
-): Promise<PackedArchive> {
-  await refuseExisting(path);
+): Promise<ArchivedPlaces> {
+  await requireMissingFile(path);
   const folder = dirname(path);
-  await removeStale(folder, Date.now());
-  return withCopy(folder, async (copy) => {
+  await removeStaleFiles(folder, Date.now());
+  return withStoreCopy(folder, async (copy) => {
     // Keys first: after a rotation in between, the new key is sealed in the store and opened by the
     // data key.
-    const keys = await keysOf(source);
+    const keys = await readKeyEntries(source);
     await source.copyStore(copy).catch((error: unknown) => {
-      throw isFull(error)
-        ? sentenceOf(Object.assign(new Error('', { cause: error }), { code: 'ENOSPC' }), path)
-        : sentenceOf(error, path);
+      throw isDiskFullError(error)
+        ? toReadableError(Object.assign(new Error('', { cause: error }), { code: 'ENOSPC' }), path)
+        : toReadableError(error, path);
     });
     const whole = { format: 'aos-archive', format_version: 1, kind: 'backup', ...about } as const;
-    const places: ReleasePlace[] = [];
+    const places: ReleaseLocation[] = [];
     const head = { ...whole, releases: source.releases !== null };
-    return { ...(await writeArchive(path, head, entries(source, copy, keys, places))), places };
+    return { ...(await writeArchive(path, head, iterateEntries(source, copy, keys, places))), places };
   });
 }
 
-const isFull = (error: unknown): boolean => {
+const isDiskFullError = (error: unknown): boolean => {
   const { errcode, rawCode } = error as { errcode?: number; rawCode?: number };
   return ((errcode ?? rawCode ?? 0) & 0xff) === 13;
 };
 
-async function keysOf({ dataDir, keyFiles }: BackupSource): Promise<ArchiveEntry[]> {
+async function readKeyEntries({ dataDir, keyFiles }: BackupSource): Promise<ArchiveEntry[]> {
   const found: ArchiveEntry[] = [];
   for (const file of keyFiles) {
-    const text = await textOf(join(dataDir, file));
-    if (text !== null) found.push(textEntry(keyEntry(file), text));
+    const text = await readTextFile(join(dataDir, file));
+    if (text !== null) found.push(createTextEntry(getKeyEntry(file), text));
   }
   return found;
 }
 
-async function* entries(
+async function* iterateEntries(
   { releases }: BackupSource,
   copy: string,
   keys: readonly ArchiveEntry[],
-  places: ReleasePlace[],
+  places: ReleaseLocation[],
 ): AsyncGenerator<ArchiveEntry> {
   yield* keys;
   const { size } = await stat(copy);
-  yield { path: STORE_ENTRY, size, content: createReadStream(copy, { highWaterMark: READ_BYTES }) };
-  if (releases !== null) yield* packageEntries(releases, places);
+  yield { path: STORE_ENTRY, size, content: createReadStream(copy, { highWaterMark: READ_CHUNK_BYTES }) };
+  if (releases !== null) yield* iteratePackageEntries(releases, places);
 }

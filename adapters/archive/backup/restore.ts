@@ -7,20 +7,20 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchiveHead } from '../container/head.js';
-import { entryText, readArchive } from '../container/reader.js';
-import { ArchiveRejected } from '../container/rejected.js';
-import { sentenceOf } from '../container/writer.js';
+import { readEntryText, readArchive } from '../container/reader.js';
+import { ArchiveRejectedError } from '../container/rejected.js';
+import { toReadableError } from '../container/writer.js';
 import { syncFolder } from '../../../lib/folders.js';
-import { codeOf, isThere, textOf, writeOwn } from '../files.js';
-import { placedOf, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
-import { keyEntry, STORE_ENTRY } from './backup.js';
+import { getErrorCode, fileExists, readTextFile, writePrivateFile } from '../files.js';
+import { parsePlacedPackage, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
+import { getKeyEntry, STORE_ENTRY } from './backup.js';
 
-const STAGING = 'restore';
-const READY = 'ready.json';
-const PLACES = 'places';
-const KEYS = 'keys';
+const STAGING_FOLDER = 'restore';
+const READY_FILE = 'ready.json';
+const PLACES_FOLDER = 'places';
+const KEYS_FOLDER = 'keys';
 const MAX_KEY_BYTES = 64 * 1024;
-const SQLITE = 'SQLite format 3\0';
+const SQLITE_HEADER = 'SQLite format 3\0';
 
 export interface RestoreTarget {
   dataDir: string;
@@ -29,70 +29,70 @@ export interface RestoreTarget {
   releases: PackageTarget;
 }
 
-interface Ready {
+interface ReadyRestore {
   /** Target path of the store, to detect a changed configuration. */
   store: string;
   keys: string[];
   packages: Record<string, string>;
   /** Summary of the restore; absent when an earlier version began it. */
-  restored?: Restored;
+  restored?: RestoreSummary;
 }
 
 /** Returns what is wrong with a store file, as the end of a sentence, or null. */
 export type CheckStoreFile = (path: string) => string | null;
 
-export interface Restored {
+export interface RestoreSummary {
   head: ArchiveHead;
   keys: string[];
   packages: number;
 }
 
-const unpackedAt = (store: string): string => `${store}.restoring`;
+const getUnpackedPath = (store: string): string => `${store}.restoring`;
 
 /**
  * The caller must ensure that the target is empty and not in use.
  * @throws ArchiveRejected when nothing was put in place; Error (one sentence)
  */
-export async function restoreBackup(file: string, target: RestoreTarget, check: CheckStoreFile): Promise<Restored> {
-  const staging = join(target.dataDir, STAGING);
+export async function restoreBackup(file: string, target: RestoreTarget, check: CheckStoreFile): Promise<RestoreSummary> {
+  const staging = join(target.dataDir, STAGING_FOLDER);
   await rm(staging, { recursive: true, force: true });
-  await mkdir(join(staging, PLACES), { recursive: true, mode: 0o700 });
-  await mkdir(join(staging, KEYS), { mode: 0o700 });
+  await mkdir(join(staging, PLACES_FOLDER), { recursive: true, mode: 0o700 });
+  await mkdir(join(staging, KEYS_FOLDER), { mode: 0o700 });
   const packages = new StagedPackages(target.releases.packages);
   const keys: string[] = [];
   let stores = 0;
   let places = 0;
   const head = await (async () => {
     const archive = await readArchive(file, 'backup', async (entry, content) => {
-      const key = target.keyFiles.find((name) => keyEntry(name) === entry.path);
+      const key = target.keyFiles.find((name) => getKeyEntry(name) === entry.path);
       if (key !== undefined) {
-        await writeOwn(join(staging, KEYS, key), await entryText(entry, content, MAX_KEY_BYTES));
+        await writePrivateFile(join(staging, KEYS_FOLDER, key), await readEntryText(entry, content, MAX_KEY_BYTES));
         keys.push(key);
       } else if (entry.path === STORE_ENTRY) {
-        await writeOwn(unpackedAt(target.store), beginningWith(SQLITE, content));
+        await writePrivateFile(getUnpackedPath(target.store), requirePrefix(SQLITE_HEADER, content));
         stores++;
       } else {
-        const placed = await packages.take(entry, content);
+        const placed = await packages.stageEntry(entry, content);
         if (placed !== null)
-          await writeOwn(join(staging, PLACES, `${String(++places).padStart(6, '0')}.json`), JSON.stringify(placed));
+          await writePrivateFile(join(staging, PLACES_FOLDER, `${String(++places).padStart(6, '0')}.json`), JSON.stringify(placed));
       }
     });
-    if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
-    const wrong = check(unpackedAt(target.store));
+    if (stores !== 1) throw new ArchiveRejectedError(`${file} holds no ${STORE_ENTRY}`);
+    const wrong = check(getUnpackedPath(target.store));
     // Created by reading the store.
-    await removeLogs(unpackedAt(target.store));
-    if (wrong !== null) throw new ArchiveRejected(`holds a ${STORE_ENTRY} ${wrong}`);
+    await removeLogs(getUnpackedPath(target.store));
+    if (wrong !== null) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
   })().catch(async (error: unknown) => {
     await packages.discard();
-    await rm(unpackedAt(target.store), { force: true });
+    await rm(getUnpackedPath(target.store), { force: true });
     await rm(staging, { recursive: true, force: true });
-    throw sentenceOf(error, target.dataDir);
+    throw toReadableError(error, target.dataDir);
   });
-  const restored: Restored = { head, keys, packages: places };
-  const ready: Ready = { store: target.store, keys, packages: packages.ids, restored };
-  await writeOwn(join(staging, `${READY}.new`), JSON.stringify(ready));
-  await rename(join(staging, `${READY}.new`), join(staging, READY));
+  const restored: RestoreSummary = { head, keys, packages: places };
+  const ready: ReadyRestore = { store: target.store, keys, packages: packages.ids, restored };
+  await writePrivateFile(join(staging, `${READY_FILE}.new`), JSON.stringify(ready));
+  await rename(join(staging, `${READY_FILE}.new`), join(staging, READY_FILE));
   await syncFolder(staging);
   await finishRestore(target);
   return restored;
@@ -101,43 +101,43 @@ export async function restoreBackup(file: string, target: RestoreTarget, check: 
 /**
  * Rejects files that are not SQLite databases, which otherwise only the next start would detect.
  */
-async function* beginningWith(text: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* requirePrefix(text: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let first = true;
   for await (const piece of content) {
     if (first && Buffer.from(piece).toString('latin1', 0, text.length) !== text)
-      throw new ArchiveRejected(`holds a ${STORE_ENTRY} that is no store`);
+      throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} that is no store`);
     first = false;
     yield piece;
   }
-  if (first) throw new ArchiveRejected(`holds a ${STORE_ENTRY} that is empty`);
+  if (first) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} that is empty`);
 }
 
-export const isRestoreReady = (dataDir: string): Promise<boolean> => isThere(join(dataDir, STAGING, READY));
+export const isRestoreReady = (dataDir: string): Promise<boolean> => fileExists(join(dataDir, STAGING_FOLDER, READY_FILE));
 
 /**
  * Moves a validated restore into place, also after a crash.
  * @returns null when there is nothing to complete
  */
-export async function finishRestore(target: RestoreTarget): Promise<Partial<Restored> | null> {
-  const staging = join(target.dataDir, STAGING);
-  const text = await textOf(join(staging, READY));
+export async function finishRestore(target: RestoreTarget): Promise<Partial<RestoreSummary> | null> {
+  const staging = join(target.dataDir, STAGING_FOLDER);
+  const text = await readTextFile(join(staging, READY_FILE));
   if (text === null) return null;
-  const ready = JSON.parse(text) as Ready;
+  const ready = JSON.parse(text) as ReadyRestore;
   if (ready.store !== target.store)
     throw new Error(`a restore into ${ready.store} was cut off: set storage.url to it, and start again`);
-  await putPackages(target.releases, ready.packages, placesIn(join(staging, PLACES)));
+  await putPackages(target.releases, ready.packages, iteratePlaces(join(staging, PLACES_FOLDER)));
   for (const key of ready.keys) {
-    const kept = await textOf(join(staging, KEYS, key));
-    if (kept !== null) await replace(join(target.dataDir, key), kept);
+    const kept = await readTextFile(join(staging, KEYS_FOLDER, key));
+    if (kept !== null) await replaceWithText(join(target.dataDir, key), kept);
   }
   // The log of the previous store must not be applied to the restored one.
   await removeLogs(target.store);
-  await rename(unpackedAt(target.store), target.store).catch((error: unknown) => {
+  await rename(getUnpackedPath(target.store), target.store).catch((error: unknown) => {
     // Already moved by the killed run.
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (getErrorCode(error) !== 'ENOENT') throw error;
   });
   await syncFolder(join(target.store, '..'));
-  await rm(join(staging, READY), { force: true });
+  await rm(join(staging, READY_FILE), { force: true });
   await rm(staging, { recursive: true, force: true });
   return ready.restored ?? {};
 }
@@ -146,14 +146,14 @@ async function removeLogs(store: string): Promise<void> {
   for (const end of ['-wal', '-shm']) await rm(`${store}${end}`, { force: true });
 }
 
-async function replace(path: string, text: string): Promise<void> {
-  await writeOwn(`${path}.restoring`, text);
+async function replaceWithText(path: string, text: string): Promise<void> {
+  await writePrivateFile(`${path}.restoring`, text);
   await rename(`${path}.restoring`, path);
 }
 
-async function* placesIn(folder: string): AsyncGenerator<PlacedPackage> {
+async function* iteratePlaces(folder: string): AsyncGenerator<PlacedPackage> {
   for (const name of (await readdir(folder)).toSorted()) {
-    const text = await textOf(join(folder, name));
-    if (text !== null) yield placedOf(text);
+    const text = await readTextFile(join(folder, name));
+    if (text !== null) yield parsePlacedPackage(text);
   }
 }

@@ -2,7 +2,7 @@
  * The first entry of an archive, which describes it, and the names of its own entries
  * (docs/archives.md).
  */
-import { ArchiveRejected } from './rejected.js';
+import { ArchiveRejectedError } from './rejected.js';
 
 /**
  * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without
@@ -35,26 +35,26 @@ export const HEAD_ENTRY = 'archive.json';
 export const HASHES_ENTRY = 'hashes.json';
 
 /** @throws ArchiveRejected when this version cannot read it */
-export function headOf(text: string): ArchiveHead {
-  const head = parsed(text) as Partial<ArchiveHead> | null;
-  if (head?.format !== 'aos-archive') throw new ArchiveRejected('is no archive of AOS');
+export function parseArchiveHead(text: string): ArchiveHead {
+  const head = parseArchiveJson(text) as Partial<ArchiveHead> | null;
+  if (head?.format !== 'aos-archive') throw new ArchiveRejectedError('is no archive of AOS');
   if (head.format_version !== FORMAT_VERSION)
-    throw new ArchiveRejected(`has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`);
+    throw new ArchiveRejectedError(`has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`);
   const { kind, keys, migrations } = head;
-  if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejected('is of an unknown kind');
-  if (migrations !== null && !Array.isArray(migrations)) throw notWhole();
+  if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejectedError('is of an unknown kind');
+  if (migrations !== null && !Array.isArray(migrations)) throw createIncompleteError();
   const texts = [head.version, head.created_at, head.engine, ...(migrations ?? [])];
-  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null) throw notWhole();
+  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null) throw createIncompleteError();
   return head as ArchiveHead;
 }
 
-const notWhole = (): ArchiveRejected => new ArchiveRejected(`has a ${HEAD_ENTRY} that is not whole`);
+const createIncompleteError = (): ArchiveRejectedError => new ArchiveRejectedError(`has a ${HEAD_ENTRY} that is not whole`);
 
 /** @throws ArchiveRejected */
-export function parsed(text: string): unknown {
+export function parseArchiveJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ArchiveRejected('holds JSON that cannot be read');
+    throw new ArchiveRejectedError('holds JSON that cannot be read');
   }
 }

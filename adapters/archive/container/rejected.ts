@@ -2,7 +2,7 @@
  * The archive is invalid and nothing of it was put in place. `why` follows the file name in a
  * sentence.
  */
-export class ArchiveRejected extends Error {
+export class ArchiveRejectedError extends Error {
   override name = 'ArchiveRejected';
 
   constructor(readonly why: string) {

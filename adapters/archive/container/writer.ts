@@ -11,15 +11,15 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
-import { codeOf, isThere, writePieces } from '../files.js';
-import { partialOf } from '../stale.js';
+import { getErrorCode, fileExists, writePieces } from '../files.js';
+import { getPartialPath } from '../stale.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 
 const BLOCK_BYTES = 512;
-const OWN_FILE = 0o600;
+const PRIVATE_FILE_MODE = 0o600;
 /** Fast: packages are already compressed and stores are large. */
-const LEVEL = 1;
-const WRITE_BYTES = 1024 * 1024;
+const GZIP_LEVEL = 1;
+const WRITE_CHUNK_BYTES = 1024 * 1024;
 
 export interface ArchiveEntry {
   /** Path within the archive; ASCII, at most 99 characters. */
@@ -43,7 +43,7 @@ export interface WrittenArchive {
   entries: EntryHash[];
 }
 
-export function textEntry(path: string, text: string): ArchiveEntry {
+export function createTextEntry(path: string, text: string): ArchiveEntry {
   const bytes = Buffer.from(text);
   return { path, size: bytes.length, content: [bytes] };
 }
@@ -57,15 +57,15 @@ export async function writeArchive(
   head: ArchiveHead,
   entries: AsyncIterable<ArchiveEntry>,
 ): Promise<WrittenArchive> {
-  await refuseExisting(path);
-  const partial = partialOf(path);
+  await requireMissingFile(path);
+  const partial = getPartialPath(path);
   const hashes: EntryHash[] = [];
   try {
-    const file = await open(partial, 'wx', OWN_FILE);
+    const file = await open(partial, 'wx', PRIVATE_FILE_MODE);
     try {
-      const gzip = createGzip({ level: LEVEL, chunkSize: WRITE_BYTES });
+      const gzip = createGzip({ level: GZIP_LEVEL, chunkSize: WRITE_CHUNK_BYTES });
       await pipeline(
-        Readable.from(tarOf(head, entries, hashes), { objectMode: false }),
+        Readable.from(buildTar(head, entries, hashes), { objectMode: false }),
         gzip,
         (packed: AsyncIterable<Uint8Array>) => writePieces(file, packed),
       );
@@ -78,25 +78,25 @@ export async function writeArchive(
     await syncFolder(dirname(path));
     return { path, bytes: size, entries: hashes };
   } catch (error) {
-    throw sentenceOf(error, path);
+    throw toReadableError(error, path);
   } finally {
     await rm(partial, { force: true });
   }
 }
 
-export async function refuseExisting(path: string): Promise<void> {
-  const there = await isThere(path).catch((error: unknown) => {
-    throw sentenceOf(error, path);
+export async function requireMissingFile(path: string): Promise<void> {
+  const there = await fileExists(path).catch((error: unknown) => {
+    throw toReadableError(error, path);
   });
   if (there) throw new Error(`${path} is there already: name another file.`);
   // Checked before the store is copied there, which would fail with a less clear error.
   await stat(dirname(path)).catch((error: unknown) => {
-    throw sentenceOf(error, path);
+    throw toReadableError(error, path);
   });
 }
 
-export function sentenceOf(error: unknown, path: string): unknown {
-  const code = codeOf(error);
+export function toReadableError(error: unknown, path: string): unknown {
+  const code = getErrorCode(error);
   if (code === 'EEXIST') return new Error(`${path} is there already: name another file.`, { cause: error });
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Error(`There is no room for ${path}: free some space, or name a file on another disk.`, {
@@ -108,20 +108,20 @@ export function sentenceOf(error: unknown, path: string): unknown {
   return error;
 }
 
-async function* tarOf(
+async function* buildTar(
   head: ArchiveHead,
   entries: AsyncIterable<ArchiveEntry>,
   hashes: EntryHash[],
 ): AsyncGenerator<Buffer> {
-  yield* entryOf(textEntry(HEAD_ENTRY, `${JSON.stringify(head, null, 2)}\n`), hashes);
-  for await (const entry of entries) yield* entryOf(entry, hashes);
-  yield* entryOf(textEntry(HASHES_ENTRY, `${JSON.stringify({ entries: hashes }, null, 1)}\n`), []);
+  yield* buildTarEntry(createTextEntry(HEAD_ENTRY, `${JSON.stringify(head, null, 2)}\n`), hashes);
+  for await (const entry of entries) yield* buildTarEntry(entry, hashes);
+  yield* buildTarEntry(createTextEntry(HASHES_ENTRY, `${JSON.stringify({ entries: hashes }, null, 1)}\n`), []);
   yield Buffer.alloc(2 * BLOCK_BYTES);
 }
 
-async function* entryOf({ path, size, content, sha256 }: ArchiveEntry, hashes: EntryHash[]): AsyncGenerator<Buffer> {
+async function* buildTarEntry({ path, size, content, sha256 }: ArchiveEntry, hashes: EntryHash[]): AsyncGenerator<Buffer> {
   const block = Buffer.alloc(BLOCK_BYTES);
-  const header = new Header({ path, size, mode: OWN_FILE, uid: 0, gid: 0, mtime: new Date(0), type: 'File' });
+  const header = new Header({ path, size, mode: PRIVATE_FILE_MODE, uid: 0, gid: 0, mtime: new Date(0), type: 'File' });
   if (header.encode(block)) throw new Error(`${path} cannot be the name of an entry`);
   yield block;
   const hash = createHash('sha256');

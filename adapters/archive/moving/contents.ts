@@ -5,18 +5,18 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
-import { withBytes } from '../../../ports/document.js';
+import { attachBytes } from '../../../ports/document.js';
 import type { Doc } from '../../../ports/store.js';
-import { parsed } from '../container/head.js';
-import { ArchiveRejected } from '../container/rejected.js';
+import { parseArchiveJson } from '../container/head.js';
+import { ArchiveRejectedError } from '../container/rejected.js';
 
 export const CONTENTS_ENTRY = 'contents.json';
-export const MIGRATIONS = 'kernel_migrations';
-export const MOVES = 'kernel_moves';
+export const MIGRATIONS_COLLECTION = 'kernel_migrations';
+export const MOVES_COLLECTION = 'kernel_moves';
 /** Collections that belong to one store and are not exported. */
-const OWN = new Set(['kernel_leases', MOVES]);
+const STORE_COLLECTIONS = new Set(['kernel_leases', MOVES_COLLECTION]);
 /** Index migrations are not exported, because the next start creates missing indexes. */
-const INDEXES = /^[a-z0-9]+:indexes-[0-9a-f]+$/;
+const INDEX_MIGRATION_PATTERN = /^[a-z0-9]+:indexes-[0-9a-f]+$/;
 /** A request body has at most 64 levels; derived documents have a few more. */
 const MAX_DEPTH = 200;
 const MAX_VALUES = 1_000_000;
@@ -24,8 +24,8 @@ const MAX_VALUES = 1_000_000;
 const MAX_DOCUMENTS = 500_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const PART = /^collections\/([a-z][a-z0-9_]*)\/\d{6}\.jsonl$/;
+const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
+const PART_ENTRY_PATTERN = /^collections\/([a-z][a-z0-9_]*)\/\d{6}\.jsonl$/;
 
 export interface CollectionContents {
   documents: number;
@@ -33,43 +33,43 @@ export interface CollectionContents {
   sha256: string;
 }
 
-export interface Contents {
+export interface ExportContents {
   collections: Record<string, CollectionContents>;
   documents: number;
   /** Hex; equal contents have equal hashes. */
   sha256: string;
 }
 
-export const travels = (collection: string): boolean => !OWN.has(collection) && !collection.startsWith('sqlite_');
+export const isExportedCollection = (collection: string): boolean => !STORE_COLLECTIONS.has(collection) && !collection.startsWith('sqlite_');
 
-export const isOfIndexes = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS && INDEXES.test(id);
+export const isIndexMigration = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS_COLLECTION && INDEX_MIGRATION_PATTERN.test(id);
 
 /** Fingerprints of keys are in the archive's description; an import writes them again. */
-const KEYS = 'kernel_keys';
+const FINGERPRINTS_COLLECTION = 'kernel_keys';
 
-export const isOfStore = (collection: string, doc: Doc): boolean =>
-  isOfIndexes(collection, doc) || (collection === KEYS && !('key' in doc));
+export const isStoreSpecific = (collection: string, doc: Doc): boolean =>
+  isIndexMigration(collection, doc) || (collection === FINGERPRINTS_COLLECTION && !('key' in doc));
 
-export const partEntry = (collection: string, n: number): string =>
+export const formatPartEntry = (collection: string, n: number): string =>
   `collections/${collection}/${String(n).padStart(6, '0')}.jsonl`;
 
-export const collectionOfEntry = (path: string): string | null => PART.exec(path)?.[1] ?? null;
+export const parseEntryCollection = (path: string): string | null => PART_ENTRY_PATTERN.exec(path)?.[1] ?? null;
 
 /**
  * Parses the documents of a part.
  * @throws ArchiveRejected for invalid content
  */
-export function documentsIn(text: string, path: string): Doc[] {
+export function parseDocuments(text: string, path: string): Doc[] {
   const lines = text.split('\n');
-  if (lines.pop() !== '') throw new ArchiveRejected(`holds ${path}, whose last line is cut short`);
+  if (lines.pop() !== '') throw new ArchiveRejectedError(`holds ${path}, whose last line is cut short`);
   if (lines.length > MAX_DOCUMENTS)
-    throw new ArchiveRejected(`holds ${path} with more than ${MAX_DOCUMENTS} documents`);
+    throw new ArchiveRejectedError(`holds ${path} with more than ${MAX_DOCUMENTS} documents`);
   return lines.map((line) => {
     const excess = findExcess(line);
-    if (excess !== null) throw new ArchiveRejected(`holds ${path} with a document of more than ${excess}`);
-    const doc = parsed(line) as Doc | null;
+    if (excess !== null) throw new ArchiveRejectedError(`holds ${path} with a document of more than ${excess}`);
+    const doc = parseArchiveJson(line) as Doc | null;
     if (typeof doc !== 'object' || typeof doc?.id !== 'string' || doc.id === '')
-      throw new ArchiveRejected(`holds ${path} with a line that is no document`);
+      throw new ArchiveRejectedError(`holds ${path} with a line that is no document`);
     return doc;
   });
 }
@@ -96,7 +96,7 @@ function findExcess(line: string): string | null {
 }
 
 /** Bytes are encoded as base64. */
-export function lineOf(doc: Doc): string {
+export function formatDocumentLine(doc: Doc): string {
   const plain = Object.entries(doc).map(([field, value]) => [
     field,
     value instanceof Uint8Array ? toBase64(value) : value,
@@ -111,12 +111,12 @@ const toBase64 = (bytes: Uint8Array): string =>
  * Decodes the bytes field of a collection.
  * @throws ArchiveRejected
  */
-export function docFrom(line: Doc, collection: string, field: string | undefined): Doc {
+export function decodeDocument(line: Doc, collection: string, field: string | undefined): Doc {
   const text = field === undefined ? undefined : (line as unknown as { [field: string]: unknown })[field];
   if (field === undefined || text === undefined) return line;
-  if (typeof text !== 'string' || !BASE64.test(text))
-    throw new ArchiveRejected(`holds a document of ${collection} whose ${field} is no base64`);
-  return withBytes(line, field, Buffer.from(text, 'base64'));
+  if (typeof text !== 'string' || !BASE64_PATTERN.test(text))
+    throw new ArchiveRejectedError(`holds a document of ${collection} whose ${field} is no base64`);
+  return attachBytes(line, field, Buffer.from(text, 'base64'));
 }
 
 export class ContentsHash {
@@ -130,7 +130,7 @@ export class ContentsHash {
     known.documents += documents;
   }
 
-  contents(): Contents {
+  getContents(): ExportContents {
     const names = [...this.#collections.keys()].toSorted();
     const collections: Record<string, CollectionContents> = {};
     const all = createHash('sha256');

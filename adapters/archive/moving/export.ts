@@ -2,33 +2,33 @@
  * Writes `aos export`: every document of a store of any engine, and the packages (contract 95,
  * command line).
  */
-import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { Doc, DocumentStore } from '../../../ports/store.js';
 import type { ArchiveHead } from '../container/head.js';
-import { textEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
-import { packageEntries, type PackedArchive } from '../packages.js';
-import { refuseHalfImported } from './import.js';
+import { createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
+import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
+import { requireWholeStore } from './import.js';
 import {
   CONTENTS_ENTRY,
   ContentsHash,
-  isOfIndexes,
-  isOfStore,
-  lineOf,
-  MIGRATIONS,
-  partEntry,
-  travels,
-  type Contents,
+  isIndexMigration,
+  isStoreSpecific,
+  formatDocumentLine,
+  MIGRATIONS_COLLECTION,
+  formatPartEntry,
+  isExportedCollection,
+  type ExportContents,
 } from './contents.js';
 
-const PAGE = { first: 10, most: 250 };
+const PAGE_DOCUMENTS = { first: 10, most: 250 };
 /**
  * Characters per page: pieces of source maps have up to 350,000, most documents less than 4,000.
  */
-const PAGE_CHARACTERS = 4 * 1024 * 1024;
-const PART_CHARACTERS = 4 * 1024 * 1024;
+const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
+const MAX_PART_CHARACTERS = 4 * 1024 * 1024;
 
-export interface Exported extends PackedArchive {
-  contents: Contents;
+export interface ExportSummary extends ArchivedPlaces {
+  contents: ExportContents;
 }
 
 /**
@@ -42,28 +42,28 @@ export async function writeExport(
   about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases' | 'migrations' | 'engine'>,
   store: DocumentStore,
   releases: ReleaseStore | null,
-): Promise<Exported> {
-  await refuseHalfImported(store);
+): Promise<ExportSummary> {
+  await requireWholeStore(store);
   const migrations: string[] = [];
-  for await (const { doc } of documentsOf(store, MIGRATIONS))
-    if (!isOfIndexes(MIGRATIONS, doc)) migrations.push(doc.id);
+  for await (const { doc } of iterateDocuments(store, MIGRATIONS_COLLECTION))
+    if (!isIndexMigration(MIGRATIONS_COLLECTION, doc)) migrations.push(doc.id);
   const hash = new ContentsHash();
-  const places: ReleasePlace[] = [];
-  const told: { contents: Contents | null } = { contents: null };
+  const places: ReleaseLocation[] = [];
+  const told: { contents: ExportContents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for (const name of (await store.collections()).filter(travels)) yield* partsOf(store, name, hash);
-    await refuseHalfImported(store);
-    told.contents = hash.contents();
-    yield textEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
-    if (releases !== null) yield* packageEntries(releases, places);
+    for (const name of (await store.listCollections()).filter(isExportedCollection)) yield* iterateParts(store, name, hash);
+    await requireWholeStore(store);
+    told.contents = hash.getContents();
+    yield createTextEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
+    if (releases !== null) yield* iteratePackageEntries(releases, places);
   }
   const head = { format: 'aos-archive', format_version: 1, kind: 'export', ...about } as const;
   const whole = { ...head, engine: store.engine, releases: releases !== null, migrations };
   const written = await writeArchive(path, whole, entries());
-  return { ...written, places, contents: told.contents as Contents };
+  return { ...written, places, contents: told.contents as ExportContents };
 }
 
-async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash): AsyncGenerator<ArchiveEntry> {
+async function* iterateParts(store: DocumentStore, name: string, hash: ContentsHash): AsyncGenerator<ArchiveEntry> {
   let lines: string[] = [];
   let length = 0;
   let n = 0;
@@ -72,30 +72,30 @@ async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash):
     hash.add(name, text, lines.length);
     lines = [];
     length = 0;
-    return textEntry(partEntry(name, ++n), text);
+    return createTextEntry(formatPartEntry(name, ++n), text);
   };
-  for await (const { doc, line } of documentsOf(store, name)) {
-    if (isOfStore(name, doc)) continue;
+  for await (const { doc, line } of iterateDocuments(store, name)) {
+    if (isStoreSpecific(name, doc)) continue;
     lines.push(line);
     length += line.length;
-    if (length >= PART_CHARACTERS) yield part();
+    if (length >= MAX_PART_CHARACTERS) yield part();
   }
   if (lines.length > 0) yield part();
 }
 
-async function* documentsOf(store: DocumentStore, name: string): AsyncGenerator<{ doc: Doc; line: string }> {
+async function* iterateDocuments(store: DocumentStore, name: string): AsyncGenerator<{ doc: Doc; line: string }> {
   const collection = store.collection<Doc>(name);
-  let limit = PAGE.first;
+  let limit = PAGE_DOCUMENTS.first;
   for (let after: string | null = null; ;) {
     const page = await collection.find({ limit, after });
     let longest = 1;
     for (const doc of page.items) {
-      const line = lineOf(doc);
+      const line = formatDocumentLine(doc);
       longest = Math.max(longest, line.length);
       yield { doc, line };
     }
     if (page.next === null) return;
     after = page.next;
-    limit = Math.max(1, Math.min(PAGE.most, 2 * limit, Math.floor(PAGE_CHARACTERS / longest)));
+    limit = Math.max(1, Math.min(PAGE_DOCUMENTS.most, 2 * limit, Math.floor(MAX_PAGE_CHARACTERS / longest)));
   }
 }

@@ -5,28 +5,28 @@
  * (docs/consistency.md, import).
  */
 import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
-import { parsed, type ArchiveHead } from '../container/head.js';
-import { entryText, readArchive } from '../container/reader.js';
-import { ArchiveRejected } from '../container/rejected.js';
+import { parseArchiveJson, type ArchiveHead } from '../container/head.js';
+import { readEntryText, readArchive } from '../container/reader.js';
+import { ArchiveRejectedError } from '../container/rejected.js';
 import { checkPackageEntry, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
 import {
-  collectionOfEntry,
+  parseEntryCollection,
   CONTENTS_ENTRY,
   ContentsHash,
-  docFrom,
-  documentsIn,
-  isOfStore,
-  MOVES,
-  travels,
-  type Contents,
+  decodeDocument,
+  parseDocuments,
+  isStoreSpecific,
+  MOVES_COLLECTION,
+  isExportedCollection,
+  type ExportContents,
 } from './contents.js';
 
 /** A part ends after 4 MiB, and its last line is at most the largest document. */
 const MAX_PART_BYTES = 48 * 1024 * 1024;
-const BATCH = 500;
-const ID = 'import';
+const BATCH_DOCUMENTS = 500;
+const IMPORT_MARKER_ID = 'import';
 
-interface MoveDoc extends Doc {
+interface ImportMarkerDoc extends Doc {
   archive: string;
   started_at: string;
 }
@@ -45,8 +45,8 @@ export interface ImportTarget {
  * Returns `otherwise`.
  * @throws Error (one line) for a store with an interrupted import
  */
-export async function refuseHalfImported(store: DocumentStore, otherwise = ''): Promise<string> {
-  refuseHalf(await store.collection<MoveDoc>(MOVES).get(ID));
+export async function requireWholeStore(store: DocumentStore, otherwise = ''): Promise<string> {
+  throwIfHalfImported(await store.collection<ImportMarkerDoc>(MOVES_COLLECTION).get(IMPORT_MARKER_ID));
   return otherwise;
 }
 
@@ -54,11 +54,11 @@ export async function refuseHalfImported(store: DocumentStore, otherwise = ''): 
  * Performs the same check on the file of an embedded store.
  * @param read reads one document of the file, null when missing
  */
-export function refuseHalfImportedFile(read: (collection: string, id: string) => unknown): void {
-  refuseHalf(read(MOVES, ID) as MoveDoc | null);
+export function requireWholeStoreFile(read: (collection: string, id: string) => unknown): void {
+  throwIfHalfImported(read(MOVES_COLLECTION, IMPORT_MARKER_ID) as ImportMarkerDoc | null);
 }
 
-function refuseHalf(move: MoveDoc | null): void {
+function throwIfHalfImported(move: ImportMarkerDoc | null): void {
   if (move === null) return;
   throw new Error(
     `the import of ${move.archive} into this store, begun at ${move.started_at}, was cut off: run it again (aos import <file>)`,
@@ -66,17 +66,17 @@ function refuseHalf(move: MoveDoc | null): void {
 }
 
 export const isHalfImported = async (store: DocumentStore): Promise<boolean> =>
-  (await store.collection<MoveDoc>(MOVES).get(ID)) !== null;
+  (await store.collection<ImportMarkerDoc>(MOVES_COLLECTION).get(IMPORT_MARKER_ID)) !== null;
 
 /**
  * Returns what a store contains beyond a first start, or null.
  * @param beside counted content by collection; null ignores the collection
  */
-export async function contentOf(
+export async function describeStoreContent(
   store: DocumentStore,
   beside: Readonly<Record<string, Filter | null>>,
 ): Promise<string | null> {
-  for (const name of await store.collections()) {
+  for (const name of await store.listCollections()) {
     const filter = beside[name];
     if (filter === null || name.startsWith('kernel_')) continue;
     const n = await store.collection<Doc>(name).count(filter ?? {});
@@ -89,23 +89,23 @@ export async function contentOf(
  * Validates the whole archive without changing anything.
  * @throws ArchiveRejected
  */
-export async function judgeExport(file: string): Promise<{ head: ArchiveHead; contents: Contents }> {
+export async function validateExport(file: string): Promise<{ head: ArchiveHead; contents: ExportContents }> {
   const hash = new ContentsHash();
   let told: string | null = null;
   const { head } = await readArchive(file, 'export', async (entry, content) => {
-    const collection = collectionOfEntry(entry.path);
+    const collection = parseEntryCollection(entry.path);
     if (collection !== null) {
-      if (told !== null) throw new ArchiveRejected(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
-      if (!travels(collection)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
-      const text = await entryText(entry, content, MAX_PART_BYTES);
-      hash.add(collection, text, documentsIn(text, entry.path).length);
-    } else if (entry.path === CONTENTS_ENTRY) told = await entryText(entry, content, MAX_PART_BYTES);
+      if (told !== null) throw new ArchiveRejectedError(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
+      if (!isExportedCollection(collection)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+      const text = await readEntryText(entry, content, MAX_PART_BYTES);
+      hash.add(collection, text, parseDocuments(text, entry.path).length);
+    } else if (entry.path === CONTENTS_ENTRY) told = await readEntryText(entry, content, MAX_PART_BYTES);
     else await checkPackageEntry(entry, content);
   });
-  const contents = hash.contents();
-  if (told === null) throw new ArchiveRejected(`lacks ${CONTENTS_ENTRY}`);
-  if ((parsed(told) as Partial<Contents> | null)?.sha256 !== contents.sha256)
-    throw new ArchiveRejected(`has documents that its ${CONTENTS_ENTRY} does not name`);
+  const contents = hash.getContents();
+  if (told === null) throw new ArchiveRejectedError(`lacks ${CONTENTS_ENTRY}`);
+  if ((parseArchiveJson(told) as Partial<ExportContents> | null)?.sha256 !== contents.sha256)
+    throw new ArchiveRejectedError(`has documents that its ${CONTENTS_ENTRY} does not name`);
   return { head, contents };
 }
 
@@ -119,60 +119,60 @@ export async function importDocuments(
   target: ImportTarget,
 ): Promise<{ documents: number; packages: number }> {
   const { store, collections, now } = target;
-  const marks = store.collection<MoveDoc>(MOVES);
+  const marks = store.collection<ImportMarkerDoc>(MOVES_COLLECTION);
   const packages = new StagedPackages(target.releases.packages);
   const mark = { archive: file, started_at: now() };
-  await marks.change({ id: ID }, { set: mark }, { upsert: true });
+  await marks.change({ id: IMPORT_MARKER_ID }, { set: mark }, { upsert: true });
   try {
-    await empty(store);
+    await emptyStore(store);
     await store.ensure(collections);
     const places: PlacedPackage[] = [];
     let documents = 0;
     await readArchive(file, 'export', async (entry, content) => {
-      const collection = collectionOfEntry(entry.path);
+      const collection = parseEntryCollection(entry.path);
       if (collection !== null) {
-        const docs = documentsIn(await entryText(entry, content, MAX_PART_BYTES), entry.path);
+        const docs = parseDocuments(await readEntryText(entry, content, MAX_PART_BYTES), entry.path);
         const { bytes } = collections.find(({ name }) => name === collection) ?? {};
         await insertAll(
           store,
           collection,
-          docs.filter((doc) => !isOfStore(collection, doc)).map((doc) => docFrom(doc, collection, bytes)),
+          docs.filter((doc) => !isStoreSpecific(collection, doc)).map((doc) => decodeDocument(doc, collection, bytes)),
         );
         documents += docs.length;
       } else if (entry.path.startsWith('releases/')) {
-        const placed = await packages.take(entry, content);
+        const placed = await packages.stageEntry(entry, content);
         if (placed !== null) places.push(placed);
       }
     });
-    await putPackages(target.releases, packages.ids, listed(places));
+    await putPackages(target.releases, packages.ids, toAsyncGenerator(places));
     await target.finish(store);
-    await marks.remove({ id: ID });
+    await marks.remove({ id: IMPORT_MARKER_ID });
     return { documents, packages: places.length };
   } catch (error) {
     await packages.discard();
-    await empty(store);
-    await marks.remove({ id: ID });
+    await emptyStore(store);
+    await marks.remove({ id: IMPORT_MARKER_ID });
     throw error;
   }
 }
 
-async function empty(store: DocumentStore): Promise<void> {
-  for (const name of await store.collections()) if (name !== MOVES) await store.collection<Doc>(name).remove({});
+async function emptyStore(store: DocumentStore): Promise<void> {
+  for (const name of await store.listCollections()) if (name !== MOVES_COLLECTION) await store.collection<Doc>(name).remove({});
 }
 
 async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[]): Promise<void> {
   const collection = store.collection<Doc>(name);
-  for (let at = 0; at < docs.length; at += BATCH) {
-    const batch = docs.slice(at, at + BATCH);
+  for (let at = 0; at < docs.length; at += BATCH_DOCUMENTS) {
+    const batch = docs.slice(at, at + BATCH_DOCUMENTS);
     const results = await collection.bulk(batch.map((doc) => ({ insert: doc })));
     const refused = results.findIndex((result) => 'conflict' in result);
     if (refused >= 0)
-      throw new ArchiveRejected(
+      throw new ArchiveRejectedError(
         `holds two documents of ${name} with one ${(results[refused] as { conflict: string }).conflict}`,
       );
   }
 }
 
-async function* listed<T>(items: readonly T[]): AsyncGenerator<T> {
+async function* toAsyncGenerator<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }

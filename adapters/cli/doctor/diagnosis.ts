@@ -5,7 +5,7 @@ export interface Finding {
   mend: string | null;
 }
 
-export const textOf = (error: unknown): string =>
+export const getErrorText = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).trim().split('\n').join('; ');
 
 export class Diagnosis {
@@ -22,7 +22,7 @@ export class Diagnosis {
       return true;
     } catch (error) {
       const what = typeof mend === 'string' ? mend : await mend(error);
-      this.items.push({ check, ok: false, detail: textOf(error), mend: what });
+      this.items.push({ check, ok: false, detail: getErrorText(error), mend: what });
       return false;
     }
   }

@@ -3,12 +3,12 @@
  * here on the same store, without starting them.
  */
 import { join } from 'node:path';
-import type { Core } from '../../../config/load.js';
-import { readOwn } from '../../../lib/files/trusted-file.js';
+import type { ResolvedConfig } from '../../../config/load.js';
+import { readOwnedFile } from '../../../lib/files/trusted-file.js';
 import type { PluginState, SystemInfo } from '../../../ports/domain/system.js';
 
-const ASK_MS = 5_000;
-const LONGEST = 400;
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_TEXT_LENGTH = 400;
 
 export interface PluginHealth {
   id: string;
@@ -18,13 +18,13 @@ export interface PluginHealth {
   details: Readonly<Record<string, unknown>>;
 }
 
-export async function healthOfService({ data_dir, security }: Core): Promise<PluginHealth[] | null> {
+export async function fetchServiceHealth({ data_dir, security }: ResolvedConfig): Promise<PluginHealth[] | null> {
   if (security.shared_key === '') return null;
   try {
-    const { url } = JSON.parse(await readOwn(join(data_dir, 'server.json'))) as { url: string };
+    const { url } = JSON.parse(await readOwnedFile(join(data_dir, 'server.json'))) as { url: string };
     const answer = await fetch(new URL('/api/health', url), {
       headers: { authorization: `Bearer ${security.shared_key}` },
-      signal: AbortSignal.timeout(ASK_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     if (!answer.ok) return null;
     const { checks } = (await answer.json()) as { checks: { plugins: Record<string, Omit<PluginHealth, 'id'>> } };
@@ -42,9 +42,9 @@ export async function healthOfService({ data_dir, security }: Core): Promise<Plu
 }
 
 /** @param asked false: only states are reported, because no store exists yet */
-export async function healthHere(system: SystemInfo, asked: boolean): Promise<PluginHealth[]> {
-  const said = asked ? await system.health() : {};
-  return system.plugins().map(({ id, state, reason }) => {
+export async function readLocalHealth(system: SystemInfo, asked: boolean): Promise<PluginHealth[]> {
+  const said = asked ? await system.checkHealth() : {};
+  return system.listPlugins().map(({ id, state, reason }) => {
     const { ok, ...details } = (state === 'ready' ? said[id] : undefined) ?? { ok: state !== 'failed' };
     return { id, state, reason, ok, details };
   });
@@ -61,10 +61,10 @@ export function mergeRunningStates(
   });
 }
 
-export function healthText({ state, reason, ok, details }: PluginHealth): string {
-  const own = Object.entries(details).map(([name, value]) => `${name} ${plain(value)}`);
+export function formatHealth({ state, reason, ok, details }: PluginHealth): string {
+  const own = Object.entries(details).map(([name, value]) => `${name} ${toText(value)}`);
   const text = [reason === null ? state : `${state}: ${reason}`, ...(ok ? [] : ['not ok']), ...own].join(', ');
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
-const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'));
+const toText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'));

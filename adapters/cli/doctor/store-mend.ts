@@ -1,15 +1,15 @@
-import type { Core } from '../../../config/load.js';
+import type { ResolvedConfig } from '../../../config/load.js';
 import { NoStore } from '../../../config/compose/compose.js';
 
-const CHECK = 'check storage.url, and that the database answers';
+const CONNECTION_FIX = 'check storage.url, and that the database answers';
 
-export async function storeMend(
+export async function describeStoreFix(
   error: unknown,
-  { storage, data_dir }: Core,
+  { storage, data_dir }: ResolvedConfig,
   newest: () => Promise<string | null>,
 ): Promise<string> {
   const { file } = storage;
-  if (file === null) return CHECK;
+  if (file === null) return CONNECTION_FIX;
   if (error instanceof NoStore)
     return 'set SVC_DATA_DIR to the data directory of the installation, or start the service, which creates one here';
   const said = error instanceof Error ? error.message : String(error);
@@ -19,7 +19,7 @@ export async function storeMend(
   if (/EACCES|EPERM|may not open|cannot be opened/.test(said))
     return `give ${file}, with its -wal and -shm beside it, and its folder to the user that runs the service (chown)`;
   const damaged = /damaged|malformed/.test(said);
-  if (!damaged && !said.includes('not a database')) return CHECK;
+  if (!damaged && !said.includes('not a database')) return CONNECTION_FIX;
   const backup = await newest();
   const restored =
     backup === null
@@ -30,12 +30,12 @@ export async function storeMend(
     : `set storage.url to the right file; or move ${data_dir} aside, and ${restored}`;
 }
 
-export async function damageMend(core: Core, newest: () => Promise<string | null>): Promise<string> {
-  const whole = await storeMend(new Error('damaged'), core, newest);
+export async function describeDamageFix(core: ResolvedConfig, newest: () => Promise<string | null>): Promise<string> {
+  const whole = await describeStoreFix(new Error('damaged'), core, newest);
   return `what is named cannot be read until it is replaced or removed, all else is served; to have it back, ${whole}`;
 }
 
-export function releaseMend(error: unknown, { data_dir }: Core): string {
+export function describeReleaseFix(error: unknown, { data_dir }: ResolvedConfig): string {
   const said = error instanceof Error ? error.message : String(error);
   if (/EROFS|read-only/.test(said))
     return 'see the log of the kernel for why its disk is read-only, and mount it writable again; nothing has to be restarted';

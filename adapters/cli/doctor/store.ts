@@ -1,10 +1,10 @@
-import type { Core } from '../../../config/load.js';
-import { within } from '../../../kernel/timeout.js';
-import { NoStore, requireStore, storeOf } from '../../../config/compose/compose.js';
+import type { ResolvedConfig } from '../../../config/load.js';
+import { runWithTimeout } from '../../../kernel/timeout.js';
+import { NoStore, requireStore, createStore } from '../../../config/compose/compose.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { existing } from '../data-directory.js';
+import { findExistingFolder } from '../data-directory.js';
 
-const STORE_MS = 8_000;
+const STORE_TIMEOUT_MS = 8_000;
 
 export interface OpenedStore {
   store: DocumentStore | null;
@@ -12,21 +12,21 @@ export interface OpenedStore {
   opened: () => string;
 }
 
-async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
+async function openStore(config: ResolvedConfig): Promise<{ store: DocumentStore | null; detail: string }> {
   const { engine, file } = config.storage;
   await requireStore(config);
-  if (file !== null && (await existing(file)) !== file)
+  if (file !== null && (await findExistingFolder(file)) !== file)
     return { store: null, detail: 'the next start finishes its restore' };
-  const store = await storeOf(config, {}, false);
+  const store = await createStore(config, {}, false);
   await store.connect();
   const ms = await store.ping();
   return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
 }
 
 /** Opens the store; its error is reported by the store check. */
-export async function opened(core: Core): Promise<OpenedStore> {
+export async function tryOpenStore(core: ResolvedConfig): Promise<OpenedStore> {
   try {
-    const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
+    const { store, detail } = await runWithTimeout(STORE_TIMEOUT_MS, 'opening the store', () => openStore(core));
     return { store, missing: false, opened: () => detail };
   } catch (error) {
     return {
@@ -43,7 +43,7 @@ export async function opened(core: Core): Promise<OpenedStore> {
  * Reads every page and document (`--deep`).
  * @throws Error with what cannot be read
  */
-export async function wholeStore(store: DocumentStore): Promise<string> {
+export async function verifyStore(store: DocumentStore): Promise<string> {
   const found = await store.examine?.();
   if (found === undefined) return 'the server of this engine looks after its files itself';
   const { ok, documents, damage, more } = found;

@@ -14,9 +14,9 @@ interface Bug {
   stack_trace?: string | null;
 }
 
-const pathOf = (ref: string | undefined): string => `/api/bugtracker/v1/bugs/${encodeURIComponent(ref ?? '')}`;
+const toPath = (ref: string | undefined): string => `/api/bugtracker/v1/bugs/${encodeURIComponent(ref ?? '')}`;
 
-export const bugList: CommandSpec = {
+export const bugListCommand: CommandSpec = {
   name: 'bug list',
   summary: 'List items of the bug tracker of a running service',
   options: {
@@ -46,14 +46,14 @@ export const bugList: CommandSpec = {
   },
 };
 
-export const bugShow: CommandSpec = {
+export const bugShowCommand: CommandSpec = {
   name: 'bug show',
   summary: 'Show an item with its newest occurrences and comments',
   args: ['ref'],
   options: CONNECTION_OPTIONS,
   run: async (call) => {
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ item: Bug; comments: { body: string }[] }>('GET', pathOf(call.args[0]));
+    const answer = await client.request<{ item: Bug; comments: { body: string }[] }>('GET', toPath(call.args[0]));
     const { item, comments } = answer;
     const parts = [item.description, item.error_message, item.stack_trace].filter((part) => part);
     return {
@@ -68,7 +68,7 @@ export const bugShow: CommandSpec = {
   },
 };
 
-export const bugClose: CommandSpec = {
+export const bugCloseCommand: CommandSpec = {
   name: 'bug close',
   summary: 'Close an item',
   args: ['ref'],
@@ -98,7 +98,7 @@ export const bugClose: CommandSpec = {
     ]);
     const body = { ...others, resolved_in_build };
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ item: Bug }>('PATCH', pathOf(call.args[0]), { body });
+    const answer = await client.request<{ item: Bug }>('PATCH', toPath(call.args[0]), { body });
     return { json: answer, text: `${answer.item.ref} is ${answer.item.status}.` };
   },
 };

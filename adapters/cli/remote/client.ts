@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { readRemoteEnv, type RemoteEnv } from '../../../config/remote.js';
-import { readNamed } from '../../../lib/files/trusted-file.js';
+import { readConfiguredFile } from '../../../lib/files/trusted-file.js';
 import { sendRequest } from '../../../lib/http/send-request.js';
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -12,7 +12,7 @@ import { UsageError } from '../usage.js';
 import { loadProfile } from './profile.js';
 
 const TIMEOUT_MS = 30_000;
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const LOOPBACK_PATTERN = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 export const CONNECTION_OPTIONS = {
   url: { type: 'string', value: 'address', summary: 'Address of the service', env: 'SVC_URL' },
@@ -42,14 +42,14 @@ export function parseServiceUrl(given: string, allowHttp: boolean): URL {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new UsageError(`"${given}" is no address of a service: write https://aos.example.com`, null);
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowHttp)
+  if (url.protocol === 'http:' && !LOOPBACK_PATTERN.test(url.hostname) && !allowHttp)
     throw new UsageError(`${given} has no TLS: write https://, or add --allow-http`, null);
   return url;
 }
 
 async function loadToken({ token, tokenFile }: RemoteEnv): Promise<string | null> {
   if (token !== null || tokenFile === null) return token;
-  return (await readNamed(tokenFile)).trim();
+  return (await readConfiguredFile(tokenFile)).trim();
 }
 
 export class ServiceClient {
@@ -110,7 +110,7 @@ export class ServiceClient {
     const answer = parseAnswer(await text(response.body));
     const { status } = response;
     if (status < 300 && answer?.['status'] === 'success') return answer as T;
-    const refusal = status < 300 ? null : readRefusal(answer?.['error']);
+    const refusal = status < 300 ? null : parseError(answer?.['error']);
     if (refusal === null)
       throw new Error(
         `${this.url.origin} answered ${status}, and not as an AOS service does: is another server at this address, or before it?`,
@@ -120,15 +120,15 @@ export class ServiceClient {
   }
 }
 
-interface Refusal {
+interface ErrorBody {
   code: string;
   message: string;
   fields: Record<string, string> | undefined;
 }
 
-function readRefusal(error: unknown): Refusal | null {
+function parseError(error: unknown): ErrorBody | null {
   if (error === null || typeof error !== 'object') return null;
-  const { code, message, fields } = error as Partial<Record<keyof Refusal, unknown>>;
+  const { code, message, fields } = error as Partial<Record<keyof ErrorBody, unknown>>;
   if (typeof code !== 'string' || typeof message !== 'string') return null;
   const texts = Object.entries(fields ?? {}).map(([name, problem]) => [name, String(problem)]);
   return {

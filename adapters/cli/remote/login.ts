@@ -9,7 +9,7 @@ interface OwnToken {
   scopes: string[];
 }
 
-export const login: CommandSpec = {
+export const loginCommand: CommandSpec = {
   name: 'login',
   summary: 'Store the address and the token of a running service for the commands that talk to it',
   options: {

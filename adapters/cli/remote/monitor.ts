@@ -11,7 +11,7 @@ interface Monitor {
   last_heartbeat_at: string | null;
 }
 
-interface Window {
+interface MaintenanceWindow {
   id: string;
   sources: string[];
   subtree: string | null;
@@ -19,23 +19,23 @@ interface Window {
   open: boolean;
 }
 
-const PATH = '/api/watchdog/v1';
-const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 };
+const API_PATH = '/api/watchdog/v1';
+const MINUTES_BY_UNIT: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 };
 
 function parseDuration(given: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(given) ?? [];
   if (count === undefined || Number(count) === 0) throw invalid({ for: 'must be such as 30m, 2h or 1d' });
-  return Number(count) * (MINUTES[unit] ?? 1) * 60_000;
+  return Number(count) * (MINUTES_BY_UNIT[unit] ?? 1) * 60_000;
 }
 
-export const monitorList: CommandSpec = {
+export const monitorListCommand: CommandSpec = {
   name: 'monitor list',
   summary: 'List the monitors of a running service',
   options: { ...CONNECTION_OPTIONS, ...PAGE_OPTIONS },
   run: async (call) => {
     const client = await ServiceClient.open(call);
     const query = getTexts(call, ['limit', 'cursor']);
-    const answer = await client.request<{ items: Monitor[] }>('GET', `${PATH}/monitors`, { query });
+    const answer = await client.request<{ items: Monitor[] }>('GET', `${API_PATH}/monitors`, { query });
     const rows = answer.items.map(({ source, state, last_heartbeat_at, project, name }) => [
       source,
       state,
@@ -47,7 +47,7 @@ export const monitorList: CommandSpec = {
   },
 };
 
-export const monitorPause: CommandSpec = {
+export const monitorPauseCommand: CommandSpec = {
   name: 'monitor pause',
   summary: 'Put a monitor into maintenance: its alarms wait until then',
   args: ['source'],
@@ -67,7 +67,7 @@ export const monitorPause: CommandSpec = {
       ...(typeof options['reason'] === 'string' && { reason: options['reason'] }),
     };
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ window: Window }>('POST', `${PATH}/maintenance`, { body });
+    const answer = await client.request<{ window: MaintenanceWindow }>('POST', `${API_PATH}/maintenance`, { body });
     return {
       json: answer,
       text: `${source} is paused until ${answer.window.until ?? until}. "aos monitor resume ${source}" ends it.`,
@@ -75,7 +75,7 @@ export const monitorPause: CommandSpec = {
   },
 };
 
-export const monitorResume: CommandSpec = {
+export const monitorResumeCommand: CommandSpec = {
   name: 'monitor resume',
   summary: 'End the pause of a monitor',
   args: ['source'],
@@ -83,13 +83,13 @@ export const monitorResume: CommandSpec = {
   run: async (call) => {
     const [source = ''] = call.args;
     const client = await ServiceClient.open(call);
-    const { items } = await client.request<{ items: Window[] }>('GET', `${PATH}/maintenance`);
+    const { items } = await client.request<{ items: MaintenanceWindow[] }>('GET', `${API_PATH}/maintenance`);
     // A window of several monitors is not this monitor's pause.
     const own = items.filter(({ open, sources, subtree }) => {
       const named = [...sources, ...(subtree === null ? [] : [subtree])];
       return open && named.length === 1 && named[0] === source;
     });
-    for (const { id } of own) await client.request('DELETE', `${PATH}/maintenance/${id}`);
+    for (const { id } of own) await client.request('DELETE', `${API_PATH}/maintenance/${id}`);
     const text = own.length === 0 ? `${source} was not paused.` : `${source} is watched again.`;
     return { json: { source, ended: own.map(({ id }) => id) }, text };
   },

@@ -8,16 +8,16 @@ export interface Profile {
   token: string;
 }
 
-type Settings = Pick<RemoteEnv, 'settingsFolder'>;
+type ProfileLocation = Pick<RemoteEnv, 'settingsFolder'>;
 
-const profilePath = ({ settingsFolder }: Settings): string => join(settingsFolder, 'aos', 'profile.json');
+const getProfilePath = ({ settingsFolder }: ProfileLocation): string => join(settingsFolder, 'aos', 'profile.json');
 
 /**
  * Returns null when no profile is saved.
  * @throws Error when others can read the file, or it is invalid
  */
-export async function loadProfile(env: Settings): Promise<Profile | null> {
-  const path = profilePath(env);
+export async function loadProfile(env: ProfileLocation): Promise<Profile | null> {
+  const path = getProfilePath(env);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;
@@ -39,8 +39,8 @@ function parseProfile(text: string): Profile | null {
   }
 }
 
-export async function saveProfile(profile: Profile, env: Settings): Promise<string> {
-  const path = profilePath(env);
+export async function saveProfile(profile: Profile, env: ProfileLocation): Promise<string> {
+  const path = getProfilePath(env);
   await replaceFile(path, `${JSON.stringify(profile, null, 2)}\n`);
   return path;
 }

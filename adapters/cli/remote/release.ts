@@ -13,17 +13,17 @@ interface Release {
   halted_at: string | null;
 }
 
-const PATH = '/api/updateservice/v1';
-const PRODUCT = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
-const PLATFORM = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
+const API_PATH = '/api/updateservice/v1';
+const PRODUCT_OPTION = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
+const PLATFORM_OPTION = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
 
-function stateOf({ withdrawn_at, halted_at, rollout_percent }: Release): string {
+function formatState({ withdrawn_at, halted_at, rollout_percent }: Release): string {
   if (withdrawn_at !== null) return 'withdrawn';
   if (halted_at !== null) return `halted at ${rollout_percent} %`;
   return rollout_percent < 100 ? `${rollout_percent} %` : 'offered';
 }
 
-export const releaseList: CommandSpec = {
+export const releaseListCommand: CommandSpec = {
   name: 'release list',
   summary: 'List the releases of a running service',
   options: {
@@ -36,13 +36,13 @@ export const releaseList: CommandSpec = {
   run: async (call) => {
     const query = getTexts(call, ['product', 'channel', 'platform', 'limit', 'cursor']);
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ items: Release[] }>('GET', `${PATH}/releases`, { query });
+    const answer = await client.request<{ items: Release[] }>('GET', `${API_PATH}/releases`, { query });
     const rows = answer.items.map((one) => [
       one.product,
       one.version,
       one.channel,
       one.platform,
-      stateOf(one),
+      formatState(one),
       one.published_at,
     ]);
     return {
@@ -52,16 +52,16 @@ export const releaseList: CommandSpec = {
   },
 };
 
-export const releasePromote: CommandSpec = {
+export const releasePromoteCommand: CommandSpec = {
   name: 'release promote',
   summary: 'Make the release of one channel a release of another',
   args: ['version'],
   options: {
     ...CONNECTION_OPTIONS,
-    product: PRODUCT,
+    product: PRODUCT_OPTION,
     from: { type: 'string', value: 'channel', summary: 'Channel that has it', required: true },
     to: { type: 'string', value: 'channel', summary: 'Channel that gets it', required: true },
-    platform: PLATFORM,
+    platform: PLATFORM_OPTION,
     rollout: {
       type: 'string',
       value: 'percent',
@@ -74,7 +74,7 @@ export const releasePromote: CommandSpec = {
     const { rollout, ...others } = getTexts(call, ['product', 'from', 'to', 'platform', 'rollout']);
     const body = { ...others, version, ...(rollout !== undefined && { rollout_percent: Number(rollout) }) };
     const client = await ServiceClient.open(call);
-    const answer = await client.request<object>('POST', `${PATH}/promote`, { body });
+    const answer = await client.request<object>('POST', `${API_PATH}/promote`, { body });
     return {
       json: answer,
       text: `${others['product']} ${version} is promoted from ${others['from']} to ${others['to']}.`,
@@ -82,15 +82,15 @@ export const releasePromote: CommandSpec = {
   },
 };
 
-export const releaseWithdraw: CommandSpec = {
+export const releaseWithdrawCommand: CommandSpec = {
   name: 'release withdraw',
   summary: 'Withdraw a version: it is offered to no machine any more',
   args: ['version'],
   options: {
     ...CONNECTION_OPTIONS,
-    product: PRODUCT,
+    product: PRODUCT_OPTION,
     channel: { type: 'string', value: 'channel', summary: 'Channel of the release', required: true },
-    platform: PLATFORM,
+    platform: PLATFORM_OPTION,
     reason: { type: 'string', value: 'text', summary: 'Why; shown with the release', required: true },
   },
   run: async (call) => {
@@ -98,7 +98,7 @@ export const releaseWithdraw: CommandSpec = {
     const texts = getTexts(call, ['product', 'channel', 'platform', 'reason']);
     const body = { version, ...texts };
     const client = await ServiceClient.open(call);
-    const answer = await client.request<object>('POST', `${PATH}/withdraw`, { body });
+    const answer = await client.request<object>('POST', `${API_PATH}/withdraw`, { body });
     return { json: answer, text: `${texts['product']} ${version} is withdrawn from ${texts['channel']}.` };
   },
 };

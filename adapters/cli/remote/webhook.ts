@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { formatTable } from '../../../lib/console/format-table.js';
-import { EXIT } from '../output.js';
+import { EXIT_CODES } from '../output.js';
 import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Webhook {
@@ -17,16 +17,16 @@ interface TestDelivery {
   error: string | null;
 }
 
-const PATH = '/api/webhooks/v1/webhooks';
+const API_PATH = '/api/webhooks/v1/webhooks';
 
-export const webhookList: CommandSpec = {
+export const webhookListCommand: CommandSpec = {
   name: 'webhook list',
   summary: 'List the webhooks of a running service',
   options: { ...CONNECTION_OPTIONS, ...PAGE_OPTIONS },
   run: async (call) => {
     const query = getTexts(call, ['limit', 'cursor']);
     const client = await ServiceClient.open(call);
-    const answer = await client.request<{ items: Webhook[] }>('GET', PATH, { query });
+    const answer = await client.request<{ items: Webhook[] }>('GET', API_PATH, { query });
     const rows = answer.items.map((one) => [
       one.id,
       one.enabled ? 'enabled' : 'disabled',
@@ -38,7 +38,7 @@ export const webhookList: CommandSpec = {
   },
 };
 
-export const webhookTest: CommandSpec = {
+export const webhookTestCommand: CommandSpec = {
   name: 'webhook test',
   summary: 'Send a test delivery to a webhook',
   args: ['id'],
@@ -46,7 +46,7 @@ export const webhookTest: CommandSpec = {
   run: async (call) => {
     const [id = ''] = call.args;
     const client = await ServiceClient.open(call);
-    const path = `${PATH}/${encodeURIComponent(id)}/test`;
+    const path = `${API_PATH}/${encodeURIComponent(id)}/test`;
     const answer = await client.request<{ delivery: TestDelivery }>('POST', path, { body: {} });
     const { status_code: status, error } = answer.delivery;
     const delivered = status !== null && status >= 200 && status < 300;
@@ -54,7 +54,7 @@ export const webhookTest: CommandSpec = {
     return {
       json: answer,
       text: delivered ? `The test was delivered: it answered ${status}.` : `The test was not delivered: ${why}.`,
-      exit: delivered ? EXIT.ok : EXIT.error,
+      exit: delivered ? EXIT_CODES.ok : EXIT_CODES.error,
     };
   },
 };

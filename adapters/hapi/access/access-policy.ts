@@ -4,7 +4,7 @@
 import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
-const SETUP = 'setup:install';
+const SETUP_SCOPE = 'setup:install';
 
 export class AccessPolicy {
   readonly public: boolean;
@@ -17,13 +17,13 @@ export class AccessPolicy {
   readonly #intake: boolean;
   readonly #anyToken: boolean;
   readonly #sharedKey: boolean;
-  readonly #refusal: Failure;
+  readonly #scopeFailure: Failure;
 
   constructor(
     access: Access,
     private readonly bare = false,
   ) {
-    const rules: readonly AccessRule[] = access === 'public' ? [] : isList(access) ? access : [access];
+    const rules: readonly AccessRule[] = access === 'public' ? [] : isRuleList(access) ? access : [access];
     if (access !== 'public' && rules.length === 0) throw new TypeError('access names no rule');
     const guards = rules.flatMap((rule) => ('basic' in rule ? [rule.basic] : []));
     if (guards.length > 0 && rules.length > 1) throw new TypeError('HTTP Basic stands alone');
@@ -32,53 +32,53 @@ export class AccessPolicy {
     this.#scopes = rules.flatMap((rule) => ('scope' in rule ? [rule.scope] : 'anyScope' in rule ? rule.anyScope : []));
     this.#accepted = new Set(
       this.#scopes
-        .filter((scope) => scope !== SETUP)
+        .filter((scope) => scope !== SETUP_SCOPE)
         .flatMap((scope) => (scope.endsWith(':read') ? [scope, scope.replace(/:read$/, ':manage')] : [scope])),
     );
-    this.#setup = this.#scopes.includes(SETUP);
+    this.#setup = this.#scopes.includes(SETUP_SCOPE);
     this.#intake = rules.some((rule) => 'intake' in rule && rule.intake === true);
     this.#anyToken = rules.some((rule) => 'anyToken' in rule);
     this.#sharedKey = rules.some((rule) => 'sharedKey' in rule);
     const sessions = rules.flatMap((rule) => ('session' in rule ? [rule.session] : []));
     this.session = sessions.includes('member') ? 'member' : (sessions[0] ?? null);
-    this.#refusal = new Failure('insufficient_scope', this.#needs());
+    this.#scopeFailure = new Failure('insufficient_scope', this.#describeRequirement());
   }
 
-  refuses(principal: Principal): Failure | null {
+  check(principal: Principal): Failure | null {
     if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
     if (principal.kind === 'basic') return this.basic ? null : UNAUTHORIZED;
-    if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#refusal;
-    if (principal.kind === 'session') return this.#admits(principal.role) ? null : this.#role();
-    if (this.#opensFor(principal.token_kind, principal.scopes)) return null;
+    if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#scopeFailure;
+    if (principal.kind === 'session') return this.#acceptsRole(principal.role) ? null : this.#createRoleFailure();
+    if (this.#acceptsToken(principal.token_kind, principal.scopes)) return null;
     // Contract 50: the license endpoint that takes only the shared key answers 401 to every other
     // credential.
-    return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#refusal;
+    return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#scopeFailure;
   }
 
-  #opensFor(kind: string, scopes: readonly string[]): boolean {
-    if (kind === 'setup') return this.#setup && scopes.includes(SETUP);
+  #acceptsToken(kind: string, scopes: readonly string[]): boolean {
+    if (kind === 'setup') return this.#setup && scopes.includes(SETUP_SCOPE);
     if (kind === 'intake') return this.#intake;
     return this.#anyToken || scopes.some((scope) => this.#accepted.has(scope));
   }
 
-  #admits(role: string): boolean {
+  #acceptsRole(role: string): boolean {
     return role === 'admin' ? this.session !== null : role === 'member' && this.session === 'member';
   }
 
-  #role(): Failure {
-    return new Failure('role_not_allowed', `Only accounts with the role ${this.who()} may do this.`);
+  #createRoleFailure(): Failure {
+    return new Failure('role_not_allowed', `Only accounts with the role ${this.describeRoles()} may do this.`);
   }
 
-  who(): string {
+  describeRoles(): string {
     return this.session === 'member' ? 'admin or member' : 'admin';
   }
 
-  #needs(): string {
+  #describeRequirement(): string {
     const kinds = [
       ...(this.#scopes.length > 0 ? [`a token with the scope ${this.#scopes.join(' or ')}`] : []),
       ...(this.#anyToken ? ['a service token'] : []),
       ...(this.#sharedKey ? ['the shared key'] : []),
-      ...(this.session ? [`a session of an account with the role ${this.who()}`] : []),
+      ...(this.session ? [`a session of an account with the role ${this.describeRoles()}`] : []),
     ];
     return `This needs ${kinds.join(', or ')}.`;
   }
@@ -100,8 +100,8 @@ export class AccessPolicy {
   }
 }
 
-const isList = (access: AccessRule | readonly AccessRule[]): access is readonly AccessRule[] => Array.isArray(access);
+const isRuleList = (access: AccessRule | readonly AccessRule[]): access is readonly AccessRule[] => Array.isArray(access);
 
-const bearer = { headers: { 'www-authenticate': 'Bearer realm="aos"' } };
-export const MISSING = new Failure('unauthorized', 'A credential is needed: `Authorization: Bearer <token>`.', bearer);
-export const UNAUTHORIZED = new Failure('unauthorized', 'The credential is unknown, expired or revoked.', bearer);
+const BEARER_CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="aos"' } };
+export const CREDENTIAL_MISSING = new Failure('unauthorized', 'A credential is needed: `Authorization: Bearer <token>`.', BEARER_CHALLENGE);
+export const UNAUTHORIZED = new Failure('unauthorized', 'The credential is unknown, expired or revoked.', BEARER_CHALLENGE);

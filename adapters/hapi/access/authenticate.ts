@@ -1,13 +1,13 @@
 import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import { cookieOf } from '../wire/cookies.js';
+import { getCookie } from '../wire/cookies.js';
 import { SESSION_COOKIE } from './csrf.js';
-import { MISSING, UNAUTHORIZED, type AccessPolicy } from './access-policy.js';
+import { CREDENTIAL_MISSING, UNAUTHORIZED, type AccessPolicy } from './access-policy.js';
 import type { Failure } from '../wire/failure.js';
 
-const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
+const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 
-export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
+export const parseBearerToken = (authorization: string): string | null => BEARER_PATTERN.exec(authorization)?.[1] ?? null;
 
 /**
  * Resolves the caller, or fails with 401. The session cookie counts only without an `Authorization`
@@ -20,19 +20,19 @@ export async function authenticate(
   secure: boolean,
 ): Promise<Principal | Failure> {
   if (headers.authorization !== undefined) {
-    const secret = bearerOf(headers.authorization);
-    return secret === null ? UNAUTHORIZED : ((await authenticator.bearer(secret)) ?? UNAUTHORIZED);
+    const secret = parseBearerToken(headers.authorization);
+    return secret === null ? UNAUTHORIZED : ((await authenticator.authenticateBearer(secret)) ?? UNAUTHORIZED);
   }
-  if (policy.session === null) return MISSING;
-  const cookie = cookieOf(headers.cookie, SESSION_COOKIE, secure);
-  return cookie ? ((await authenticator.session(cookie)) ?? UNAUTHORIZED) : MISSING;
+  if (policy.session === null) return CREDENTIAL_MISSING;
+  const cookie = getCookie(headers.cookie, SESSION_COOKIE, secure);
+  return cookie ? ((await authenticator.authenticateSession(cookie)) ?? UNAUTHORIZED) : CREDENTIAL_MISSING;
 }
 
 /**
  * Returns the principal that the route's extractor finds, or null without a credential. `body` is
  * null before the body has been read.
  */
-export async function extracted(
+export async function authenticateWithExtractor(
   authenticator: Authenticator,
   credential: NonNullable<RouteSpec['credential']>,
   call: IncomingRequest,
@@ -40,5 +40,5 @@ export async function extracted(
 ): Promise<Principal | Failure | null> {
   const secret = credential({ headers: call.rawHeaders, query: call.query, body });
   if (!secret) return null;
-  return (await authenticator.bearer(secret)) ?? UNAUTHORIZED;
+  return (await authenticator.authenticateBearer(secret)) ?? UNAUTHORIZED;
 }

@@ -8,46 +8,46 @@ import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';
 /** Cookie of visitors without a session, which protects the login form too. */
-export const ANON_COOKIE = 'svc_anon';
-export const ANON_SHAPE = /^[A-Za-z0-9]{43}$/;
+export const ANONYMOUS_COOKIE = 'svc_anon';
+export const ANONYMOUS_ID_PATTERN = /^[A-Za-z0-9]{43}$/;
 
 export const CSRF_FAILED = new Failure(
   'csrf_failed',
   'The form’s `csrf_token` is missing or stale. Load the page again and send the form once more.',
 );
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const computeDigest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-const BYTES = 32;
-const MASKED = /^[\w-]{86}$/;
-const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
+const DIGEST_BYTES = 32;
+const MASKED_TOKEN_PATTERN = /^[\w-]{86}$/;
+const xorBuffers = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
 
 /**
  * Masks a form token with a random pad, so that it differs in every response. Compressed pages then
  * reveal nothing about the token (BREACH).
  */
-export function masked(token: string): string {
+export function maskToken(token: string): string {
   if (token === '') return '';
-  const pad = randomBytes(BYTES);
-  return Buffer.concat([pad, xor(digest(token), pad)]).toString('base64url');
+  const pad = randomBytes(DIGEST_BYTES);
+  return Buffer.concat([pad, xorBuffers(computeDigest(token), pad)]).toString('base64url');
 }
 
-function markOf(given: string): Buffer {
-  if (!MASKED.test(given)) return digest(given);
+function toDigest(given: string): Buffer {
+  if (!MASKED_TOKEN_PATTERN.test(given)) return computeDigest(given);
   const bytes = Buffer.from(given, 'base64url');
-  return xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES));
+  return xorBuffers(bytes.subarray(0, DIGEST_BYTES), bytes.subarray(DIGEST_BYTES));
 }
 
-export function csrfMatches(
+export function isValidCsrfToken(
   authenticator: Authenticator,
   given: unknown,
   cookies: readonly (string | undefined)[],
 ): boolean {
   if (typeof given !== 'string' || given === '' || given.length > 512) return false;
-  const mark = markOf(given);
+  const mark = toDigest(given);
   let matches = false;
   for (const cookie of cookies) {
-    if (cookie && timingSafeEqual(mark, digest(authenticator.csrf(cookie)))) matches = true;
+    if (cookie && timingSafeEqual(mark, computeDigest(authenticator.getCsrfToken(cookie)))) matches = true;
   }
   return matches;
 }

@@ -3,16 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
-import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
+import { BodyBudget, type BodyReservation } from '../limits/body-budget.js';
 import { MULTIPART_TYPE, parseForm, parseMultipart, type FormWithFiles } from './form.js';
 import { isEncoded } from './decoders.js';
 import { Inflater } from './inflate.js';
-import { Sift } from './sift.js';
-import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
+import { BodyFilterStream } from './sift.js';
+import { MAX_INTAKE_JSON_VALUES, MAX_JSON_VALUES, parseJson } from './json.js';
 import { hasBody } from '../wire/expectation.js';
 import { WireBody, type Pace } from './wire-body.js';
 
-export interface ReadBody {
+export interface ParsedBody {
   value: unknown;
   bytes: number;
   warnings?: readonly string[];
@@ -25,32 +25,32 @@ export interface BodySender {
   known: boolean;
 }
 
-export type Keep = (lease: BodyLease) => void;
+export type RetainReservation = (lease: BodyReservation) => void;
 
 /** @property report the body is a machine's report: invalid text is replaced instead of rejected */
-type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean; report?: boolean };
-type Form = Record<string, string | string[]>;
+type RouteBodyOptions = Pick<RouteSpec, 'limits'> & { optional: boolean; report?: boolean };
+type FormFields = Record<string, string | string[]>;
 
-const EMPTY = Buffer.alloc(0);
-const EMPTY_BODY = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
-export const NO_ENCODING = new Failure(
+const EMPTY_BUFFER = Buffer.alloc(0);
+const EMPTY_BODY_FAILURE = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
+export const ENCODING_NOT_ALLOWED = new Failure(
   'unsupported_media_type',
   'This path takes bodies without content encoding only.',
 );
-const NO_FORM = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
+const FORM_NOT_ALLOWED = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
 
-const HEAD_BYTES = 16 * 1024;
-const ANONYMOUS_FORM_BYTES = 64 * 1024;
-const FORM_MS = 10_000;
+const CREDENTIAL_HEAD_BYTES = 16 * 1024;
+const MAX_ANONYMOUS_FORM_BYTES = 64 * 1024;
+const FORM_TIMEOUT_MS = 10_000;
 /** Limit for a filtered body, on the wire and decoded. The retained part has the usual limits. */
-const SIFTED_BYTES = 100 * 1024 * 1024;
-const REPLACED = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
+const MAX_FILTERED_BYTES = 100 * 1024 * 1024;
+const INVALID_UTF8_WARNINGS = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
 /**
  * The budget of anonymous senders fits 16 JSON bodies of at least this size, however small the
  * limit is.
  */
-const LEAST_JSON_BYTES = 1024 * 1024;
-const LEAST_RATE = 1_024;
+const MIN_JSON_LIMIT_BYTES = 1024 * 1024;
+const MIN_BYTES_PER_SECOND = 1_024;
 
 export interface BodyReaderOptions {
   limits: Pick<HttpLimits, 'json_bytes' | 'inflated_bytes'>;
@@ -66,40 +66,40 @@ export class BodyReader {
   constructor(private readonly options: BodyReaderOptions) {
     const { mostBytes, limits } = options;
     this.#known = new BodyBudget(mostBytes, mostBytes / 4);
-    const anonymous = Math.min(mostBytes, 16 * Math.max(limits.json_bytes, LEAST_JSON_BYTES));
+    const anonymous = Math.min(mostBytes, 16 * Math.max(limits.json_bytes, MIN_JSON_LIMIT_BYTES));
     this.#anonymous = new BodyBudget(anonymous, anonymous / 8);
   }
 
   /** @param forms also accepts a form: a session's request, whose token is a form field */
   async read(
     req: IncomingMessage,
-    route: RouteBody,
+    route: RouteBodyOptions,
     sender: BodySender,
-    keep: Keep,
+    keep: RetainReservation,
     forms = false,
-  ): Promise<ReadBody | Failure> {
+  ): Promise<ParsedBody | Failure> {
     const { keptBytes } = route.limits ?? {};
-    if (keptBytes !== undefined) return this.#beginning(req, keptBytes, sender, keep);
+    if (keptBytes !== undefined) return this.#readBeginning(req, keptBytes, sender, keep);
     const wire = this.#open(req, route, sender, keep, forms);
     if (!(wire instanceof WireBody)) return wire;
-    return this.#finish(wire, req, route, sender, forms);
+    return this.#readAndParse(wire, req, route, sender, forms);
   }
 
   /** Without a credential, no more than these first kilobytes are read. */
-  async head(req: IncomingMessage, route: RouteBody, address: string, keep: Keep): Promise<HeadOfBody | Failure> {
+  async readHead(req: IncomingMessage, route: RouteBodyOptions, address: string, keep: RetainReservation): Promise<BodyHead | Failure> {
     const sender = { key: address, known: false };
     const wire = this.#open(req, route, sender, keep, false);
     if (wire instanceof Failure) return wire;
-    if (!(wire instanceof WireBody)) return { head: Buffer.alloc(0), rest: async () => wire };
-    const part = await wire.head(HEAD_BYTES, this.#pace(sender));
+    if (!(wire instanceof WireBody)) return { head: Buffer.alloc(0), readRest: async () => wire };
+    const part = await wire.readHead(CREDENTIAL_HEAD_BYTES, this.#getPace(sender));
     if (part instanceof Failure) return part;
-    const head = await this.#inflater.head(part, req.headers['content-encoding'], HEAD_BYTES, address);
+    const head = await this.#inflater.inflateHead(part, req.headers['content-encoding'], CREDENTIAL_HEAD_BYTES, address);
     if (head instanceof Failure) return head;
     return {
       head,
-      rest: async (owner) => {
+      readRest: async (owner) => {
         if (!wire.lease.moveTo(this.#known, owner)) return OVERLOADED;
-        return this.#finish(wire, req, route, { key: owner, known: true }, false);
+        return this.#readAndParse(wire, req, route, { key: owner, known: true }, false);
       },
     };
   }
@@ -108,137 +108,137 @@ export class BodyReader {
    * A corrupt, truncated or unsupported body counts as empty; the rest is discarded after the
    * response.
    */
-  async #beginning(req: IncomingMessage, most: number, sender: BodySender, keep: Keep): Promise<ReadBody> {
-    const none: ReadBody = { value: EMPTY, bytes: 0 };
+  async #readBeginning(req: IncomingMessage, most: number, sender: BodySender, keep: RetainReservation): Promise<ParsedBody> {
+    const none: ParsedBody = { value: EMPTY_BUFFER, bytes: 0 };
     if (!hasBody(req)) return none;
-    const wire = this.#wire(req, Infinity, sender, keep);
+    const wire = this.#openWireBody(req, Infinity, sender, keep);
     if (wire instanceof Failure) return none;
-    const part = await wire.beginning(most, this.#pace(sender));
+    const part = await wire.readBeginning(most, this.#getPace(sender));
     if (part instanceof Failure) return none;
-    const head = await this.#inflater.head(part, req.headers['content-encoding'], most, sender.key);
+    const head = await this.#inflater.inflateHead(part, req.headers['content-encoding'], most, sender.key);
     return head instanceof Failure ? none : { value: head, bytes: head.length };
   }
 
-  readonly form = async (req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> => {
+  readonly readForm = async (req: IncomingMessage, sender: BodySender, keep: RetainReservation): Promise<FormFields | Failure> => {
     if (!hasBody(req)) return {};
-    if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
-    const bytes = await this.#formBytes(req, sender, keep);
+    if (parseMediaType(req.headers['content-type']) !== FORM_MEDIA_TYPE) return FORM_NOT_ALLOWED;
+    const bytes = await this.#readFormBytes(req, sender, keep);
     return bytes instanceof Failure ? bytes : parseForm(bytes);
   };
 
-  readonly formWithFiles = async (
+  readonly readFormWithFiles = async (
     req: IncomingMessage,
     sender: BodySender,
-    keep: Keep,
+    keep: RetainReservation,
   ): Promise<FormWithFiles | Failure> => {
     const type = req.headers['content-type'];
-    if (mediaType(type) !== MULTIPART_TYPE) return this.form(req, sender, keep);
-    const bytes = await this.#formBytes(req, sender, keep);
+    if (parseMediaType(type) !== MULTIPART_TYPE) return this.readForm(req, sender, keep);
+    const bytes = await this.#readFormBytes(req, sender, keep);
     return bytes instanceof Failure ? bytes : parseMultipart(bytes, type);
   };
 
-  async #formBytes(req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Buffer | Failure> {
-    if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return NO_ENCODING;
+  async #readFormBytes(req: IncomingMessage, sender: BodySender, keep: RetainReservation): Promise<Buffer | Failure> {
+    if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return ENCODING_NOT_ALLOWED;
     const { json_bytes } = this.options.limits;
-    const wire = this.#wire(req, sender.known ? json_bytes : Math.min(json_bytes, ANONYMOUS_FORM_BYTES), sender, keep);
+    const wire = this.#openWireBody(req, sender.known ? json_bytes : Math.min(json_bytes, MAX_ANONYMOUS_FORM_BYTES), sender, keep);
     if (wire instanceof Failure) return wire;
-    return wire.whole({ timeoutMs: Math.min(FORM_MS, this.options.timeoutMs), leastRate: 0 });
+    return wire.readWhole({ timeoutMs: Math.min(FORM_TIMEOUT_MS, this.options.timeoutMs), leastRate: 0 });
   }
 
   #open(
     req: IncomingMessage,
-    { limits = {}, optional }: RouteBody,
+    { limits = {}, optional }: RouteBodyOptions,
     sender: BodySender,
-    keep: Keep,
+    keep: RetainReservation,
     forms: boolean,
-  ): WireBody | ReadBody | Failure {
+  ): WireBody | ParsedBody | Failure {
     const kind: BodyKind = limits.payload ?? 'json';
-    if (!hasBody(req)) return empty(kind, optional);
-    const type = mediaType(req.headers['content-type']);
-    const refused = forms && type === FORM_TYPE ? null : refusesType(kind, type, req.headers['content-type']);
+    if (!hasBody(req)) return createEmptyBody(kind, optional);
+    const type = parseMediaType(req.headers['content-type']);
+    const refused = forms && type === FORM_MEDIA_TYPE ? null : checkMediaType(kind, type, req.headers['content-type']);
     if (refused) return refused;
     const encoding = req.headers['content-encoding'];
-    if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return NO_ENCODING;
+    if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return ENCODING_NOT_ALLOWED;
     const most = limits.bytes ?? this.options.limits.json_bytes;
-    return this.#wire(req, limits.sieve !== undefined && isLong(req, most) ? SIFTED_BYTES : most, sender, keep);
+    return this.#openWireBody(req, limits.sieve !== undefined && mayExceedLimit(req, most) ? MAX_FILTERED_BYTES : most, sender, keep);
   }
 
-  #wire(req: IncomingMessage, limit: number, { key, known }: BodySender, keep: Keep): WireBody | Failure {
+  #openWireBody(req: IncomingMessage, limit: number, { key, known }: BodySender, keep: RetainReservation): WireBody | Failure {
     const wire = WireBody.open(req, limit, known ? this.#known : this.#anonymous, key);
     if (wire instanceof WireBody) keep(wire.lease);
     return wire;
   }
 
-  async #finish(
+  async #readAndParse(
     wire: WireBody,
     req: IncomingMessage,
-    { limits = {}, optional, report = false }: RouteBody,
+    { limits = {}, optional, report = false }: RouteBodyOptions,
     sender: BodySender,
     forms: boolean,
-  ): Promise<ReadBody | Failure> {
-    const bytes = await this.#bytes(wire, req, limits, sender);
+  ): Promise<ParsedBody | Failure> {
+    const bytes = await this.#readBytes(wire, req, limits, sender);
     if (bytes instanceof Failure) return bytes;
     const kind = limits.payload ?? 'json';
-    if (bytes.length === 0) return empty(kind, optional);
-    const isForm = forms && mediaType(req.headers['content-type']) === FORM_TYPE;
+    if (bytes.length === 0) return createEmptyBody(kind, optional);
+    const isForm = forms && parseMediaType(req.headers['content-type']) === FORM_MEDIA_TYPE;
     if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
     const mends = report && !isForm && !isUtf8(bytes);
     const readable = mends ? Buffer.from(bytes.toString('utf8')) : bytes;
-    const parsed = isForm ? parseForm(bytes) : parseJson(readable, limits.inflate ? MAX_INTAKE_VALUES : MAX_VALUES);
+    const parsed = isForm ? parseForm(bytes) : parseJson(readable, limits.inflate ? MAX_INTAKE_JSON_VALUES : MAX_JSON_VALUES);
     const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
     if (value instanceof Failure) return value;
-    return { value, bytes: bytes.length, ...(mends && { warnings: REPLACED }) };
+    return { value, bytes: bytes.length, ...(mends && { warnings: INVALID_UTF8_WARNINGS }) };
   }
 
-  async #bytes(
+  async #readBytes(
     wire: WireBody,
     req: IncomingMessage,
-    { sieve, bytes }: NonNullable<RouteBody['limits']>,
+    { sieve, bytes }: NonNullable<RouteBodyOptions['limits']>,
     sender: BodySender,
   ): Promise<Buffer | Failure> {
     const { inflated_bytes, json_bytes } = this.options.limits;
     const encoding = req.headers['content-encoding'];
     const most = bytes ?? json_bytes;
-    const sift = (): Sift | null => {
+    const sift = (): BodyFilterStream | null => {
       if (sieve === undefined) return null;
       const kept = isEncoded(encoding) ? inflated_bytes : most;
-      return new Sift({ sieve: sieve(kept), encoding, lease: wire.lease, most: { kept, decoded: SIFTED_BYTES } });
+      return new BodyFilterStream({ sieve: sieve(kept), encoding, lease: wire.lease, most: { kept, decoded: MAX_FILTERED_BYTES } });
     };
-    const long = isLong(req, most) ? sift() : null;
-    if (long !== null) return wire.sifted(this.#pace(sender), long);
-    const sent = await wire.whole(this.#pace(sender));
+    const long = mayExceedLimit(req, most) ? sift() : null;
+    if (long !== null) return wire.readFiltered(this.#getPace(sender), long);
+    const sent = await wire.readWhole(this.#getPace(sender));
     if (sent instanceof Failure || encoding === undefined) return sent;
     const whole = await this.#inflater.inflate(sent, encoding, inflated_bytes, wire.lease, sender.key);
     const again = whole instanceof Failure && whole.code === 'payload_too_large' ? sift() : null;
-    return again === null ? whole : this.#inflater.sifted(sent, again, sender.key);
+    return again === null ? whole : this.#inflater.inflateFiltered(sent, again, sender.key);
   }
 
-  #pace({ known }: BodySender): Pace {
-    return { timeoutMs: this.options.timeoutMs, leastRate: known ? 0 : LEAST_RATE };
+  #getPace({ known }: BodySender): Pace {
+    return { timeoutMs: this.options.timeoutMs, leastRate: known ? 0 : MIN_BYTES_PER_SECOND };
   }
 }
 
-const isLong = ({ headers }: IncomingMessage, most: number): boolean => !(Number(headers['content-length']) <= most);
+const mayExceedLimit = ({ headers }: IncomingMessage, most: number): boolean => !(Number(headers['content-length']) <= most);
 
-export interface HeadOfBody {
+export interface BodyHead {
   head: Buffer;
-  rest(owner: string): Promise<ReadBody | Failure>;
+  readRest(owner: string): Promise<ParsedBody | Failure>;
 }
 
-function empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
-  if (kind === 'raw') return { value: EMPTY, bytes: 0 };
-  return optional ? { value: {}, bytes: 0 } : EMPTY_BODY;
+function createEmptyBody(kind: BodyKind, optional: boolean): ParsedBody | Failure {
+  if (kind === 'raw') return { value: EMPTY_BUFFER, bytes: 0 };
+  return optional ? { value: {}, bytes: 0 } : EMPTY_BODY_FAILURE;
 }
 
-const FORM_TYPE = 'application/x-www-form-urlencoded';
+const FORM_MEDIA_TYPE = 'application/x-www-form-urlencoded';
 
-export function mediaType(header: string | undefined): string {
+export function parseMediaType(header: string | undefined): string {
   if (header === undefined || header === 'application/json') return header ?? '';
   const end = header.indexOf(';');
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-function refusesType(kind: BodyKind, type: string, header: string | undefined): Failure | null {
+function checkMediaType(kind: BodyKind, type: string, header: string | undefined): Failure | null {
   if (kind !== 'json' || type === '' || header === 'application/json') return null;
   if (type !== 'application/json' && !(type.startsWith('application/') && type.endsWith('+json'))) {
     return new Failure('unsupported_media_type', 'The content type must be application/json.', {

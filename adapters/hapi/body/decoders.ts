@@ -2,37 +2,37 @@ import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
 import { Failure } from '../wire/failure.js';
 
-interface Options {
+interface ZlibOptions {
   maxOutputLength?: number;
   chunkSize: number;
   params?: Record<number, number>;
 }
 
 export interface Decoder {
-  whole(input: Buffer, options: Options, done: (error: Error | null, result: Buffer) => void): void;
-  stream(options: Options): Transform;
+  whole(input: Buffer, options: ZlibOptions, done: (error: Error | null, result: Buffer) => void): void;
+  stream(options: ZlibOptions): Transform;
   growth: number;
   params?: Record<number, number>;
 }
 
-export const CHUNK = 64 * 1024;
-const DEFLATE_GROWTH = 1_032;
-export const DAMAGED = new Failure('invalid_request', 'The compressed body is damaged.');
+export const CHUNK_BYTES = 64 * 1024;
+const MAX_DEFLATE_GROWTH = 1_032;
+export const CORRUPT_BODY = new Failure('invalid_request', 'The compressed body is damaged.');
 
 const gzip: Decoder = {
   whole: (input, options, done) => zlib.gunzip(input, options, done),
   stream: (options) => zlib.createGunzip(options),
-  growth: DEFLATE_GROWTH,
+  growth: MAX_DEFLATE_GROWTH,
 };
 const deflate: Decoder = {
   whole: (input, options, done) => zlib.inflate(input, options, done),
   stream: (options) => zlib.createInflate(options),
-  growth: DEFLATE_GROWTH,
+  growth: MAX_DEFLATE_GROWTH,
 };
 const deflateRaw: Decoder = {
   whole: (input, options, done) => zlib.inflateRaw(input, options, done),
   stream: (options) => zlib.createInflateRaw(options),
-  growth: DEFLATE_GROWTH,
+  growth: MAX_DEFLATE_GROWTH,
 };
 const brotli: Decoder = {
   whole: (input, options, done) => zlib.brotliDecompress(input, options, done),
@@ -40,7 +40,7 @@ const brotli: Decoder = {
   growth: Infinity,
 };
 
-interface Zstd {
+interface ZstdFunctions {
   zstdDecompress?: Decoder['whole'];
   createZstdDecompress?: Decoder['stream'];
 }
@@ -50,7 +50,7 @@ interface Zstd {
  * except the ultra ones.
  */
 const zstd: Decoder | null = ((): Decoder | null => {
-  const { zstdDecompress, createZstdDecompress } = zlib as Zstd;
+  const { zstdDecompress, createZstdDecompress } = zlib as ZstdFunctions;
   if (zstdDecompress === undefined || createZstdDecompress === undefined) return null;
   const { ZSTD_d_windowLogMax } = zlib.constants as unknown as { ZSTD_d_windowLogMax: number };
   return {
@@ -61,17 +61,17 @@ const zstd: Decoder | null = ((): Decoder | null => {
   };
 })();
 
-export const ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ? [] : ['zstd'])].join(', ');
+export const SUPPORTED_ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ? [] : ['zstd'])].join(', ');
 
-const ACCEPT = { headers: { 'accept-encoding': ENCODINGS } };
-const UNKNOWN = new Failure('unsupported_media_type', `The content encoding is not one of ${ENCODINGS}.`, ACCEPT);
-const NO_ZSTD = new Failure(
+const ACCEPT_ENCODING_HEADERS = { headers: { 'accept-encoding': SUPPORTED_ENCODINGS } };
+const UNKNOWN_ENCODING = new Failure('unsupported_media_type', `The content encoding is not one of ${SUPPORTED_ENCODINGS}.`, ACCEPT_ENCODING_HEADERS);
+const ZSTD_UNSUPPORTED = new Failure(
   'unsupported_media_type',
-  `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${ENCODINGS} or no encoding.`,
-  ACCEPT,
+  `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${SUPPORTED_ENCODINGS} or no encoding.`,
+  ACCEPT_ENCODING_HEADERS,
 );
 
-export function decoderOf(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
+export function findDecoder(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
   switch (encoding?.trim().toLowerCase() ?? '') {
     case '':
     case 'identity':
@@ -86,20 +86,20 @@ export function decoderOf(encoding: string | undefined, body: Buffer): Decoder |
     case 'br':
       return brotli;
     case 'zstd':
-      return zstd ?? NO_ZSTD;
+      return zstd ?? ZSTD_UNSUPPORTED;
     default:
-      return UNKNOWN;
+      return UNKNOWN_ENCODING;
   }
 }
 
-export const optionsOf = ({ params }: Decoder): Pick<Options, 'params'> => (params ? { params } : {});
+export const toDecoderOptions = ({ params }: Decoder): Pick<ZlibOptions, 'params'> => (params ? { params } : {});
 
 export const isEncoded = (encoding: string | undefined): boolean =>
   !['', 'identity'].includes(encoding?.trim().toLowerCase() ?? '');
 
 /** @returns null for an uncompressed body */
-export function openDecoder(encoding: string | undefined, first: Buffer): Transform | Failure | null {
-  const decoder = decoderOf(encoding, first);
+export function createDecoderStream(encoding: string | undefined, first: Buffer): Transform | Failure | null {
+  const decoder = findDecoder(encoding, first);
   if (decoder === null || decoder instanceof Failure) return decoder;
-  return decoder.stream({ chunkSize: CHUNK, ...optionsOf(decoder) });
+  return decoder.stream({ chunkSize: CHUNK_BYTES, ...toDecoderOptions(decoder) });
 }

@@ -2,11 +2,11 @@ import type { FormFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
 export const MULTIPART_TYPE = 'multipart/form-data';
-const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
+const BOUNDARY_PATTERN = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
 const MAX_PARTS = 100;
 
 export type FormWithFiles = Record<string, string | string[] | FormFile>;
-const NO_MULTIPART = new Failure('invalid_request', 'The body is no multipart form.');
+const INVALID_MULTIPART = new Failure('invalid_request', 'The body is no multipart form.');
 
 const MAX_FIELDS = 2_000;
 
@@ -36,9 +36,9 @@ export function parseForm(bytes: Buffer): Record<string, string | string[]> | Fa
  * A file input without a file is omitted.
  */
 export async function parseMultipart(bytes: Buffer, type: string | undefined): Promise<FormWithFiles | Failure> {
-  const [, quoted, plain] = BOUNDARY.exec(type ?? '') ?? [];
+  const [, quoted, plain] = BOUNDARY_PATTERN.exec(type ?? '') ?? [];
   const boundary = quoted ?? plain;
-  if (type === undefined || boundary === undefined) return NO_MULTIPART;
+  if (type === undefined || boundary === undefined) return INVALID_MULTIPART;
   let parts = 0;
   for (let at = bytes.indexOf(`--${boundary}`); at >= 0; at = bytes.indexOf(`--${boundary}`, at + 1)) {
     if (++parts > MAX_PARTS) return new Failure('invalid_request', `The form has more than ${MAX_PARTS} parts.`);
@@ -52,7 +52,7 @@ export async function parseMultipart(bytes: Buffer, type: string | undefined): P
       else if (value.size > 0) form[name] = { type: value.type, bytes: Buffer.from(await value.arrayBuffer()) };
     }
   } catch {
-    return NO_MULTIPART;
+    return INVALID_MULTIPART;
   }
   return form;
 }

@@ -1,14 +1,14 @@
-import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
-import type { BodyLease } from '../limits/body-budget.js';
+import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
+import type { BodyReservation } from '../limits/body-budget.js';
 import { FairSlots } from '../limits/fair-slots.js';
-import { CHUNK, DAMAGED, decoderOf, optionsOf, type Decoder } from './decoders.js';
-import type { Sift } from './sift.js';
+import { CHUNK_BYTES, CORRUPT_BODY, findDecoder, toDecoderOptions, type Decoder } from './decoders.js';
+import type { BodyFilterStream } from './sift.js';
 
 /** Half of zlib's four threads; the others stay free for files and DNS lookups. */
-const SLOTS = 2;
+const MAX_CONCURRENT_INFLATIONS = 2;
 
 export class Inflater {
-  readonly #whole = new FairSlots(SLOTS);
+  readonly #whole = new FairSlots(MAX_CONCURRENT_INFLATIONS);
   readonly #heads = new FairSlots(1);
 
   /**
@@ -21,23 +21,23 @@ export class Inflater {
     body: Buffer,
     encoding: string | undefined,
     limit: number,
-    lease: BodyLease,
+    lease: BodyReservation,
     owner: string,
   ): Promise<Buffer | Failure> {
-    const decoder = decoderOf(encoding, body);
+    const decoder = findDecoder(encoding, body);
     if (decoder instanceof Failure) return decoder;
-    if (decoder === null || body.length === 0) return body.length > limit ? tooLarge(limit) : body;
+    if (decoder === null || body.length === 0) return body.length > limit ? createTooLargeFailure(limit) : body;
     return this.#whole.run(owner, async () => {
       // Reserves the largest possible size first and releases what was not needed.
       const most = Math.min(limit, body.length * decoder.growth);
-      if (!lease.take(most)) return OVERLOADED;
-      const bytes = await wholeOf(decoder, body, limit);
-      lease.give(most - (bytes instanceof Failure ? 0 : bytes.length));
+      if (!lease.grow(most)) return OVERLOADED;
+      const bytes = await inflateWhole(decoder, body, limit);
+      lease.shrink(most - (bytes instanceof Failure ? 0 : bytes.length));
       return bytes;
     });
   }
 
-  sifted(body: Buffer, sift: Sift, owner: string): Promise<Buffer | Failure> {
+  inflateFiltered(body: Buffer, sift: BodyFilterStream, owner: string): Promise<Buffer | Failure> {
     return this.#whole.run(owner, async () => {
       try {
         const passed = sift.push(body, () => undefined);
@@ -48,33 +48,33 @@ export class Inflater {
     });
   }
 
-  async head(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
-    const decoder = decoderOf(encoding, part);
+  async inflateHead(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
+    const decoder = findDecoder(encoding, part);
     if (decoder instanceof Failure) return decoder;
     if (decoder === null || part.length === 0) return part.subarray(0, most);
-    return this.#heads.run(owner, () => headOf(decoder, part, most));
+    return this.#heads.run(owner, () => inflateFirstChunk(decoder, part, most));
   }
 }
 
-function wholeOf(decoder: Decoder, body: Buffer, limit: number): Promise<Buffer | Failure> {
+function inflateWhole(decoder: Decoder, body: Buffer, limit: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {
-    const options = { maxOutputLength: limit, chunkSize: CHUNK, ...optionsOf(decoder) };
+    const options = { maxOutputLength: limit, chunkSize: CHUNK_BYTES, ...toDecoderOptions(decoder) };
     decoder.whole(body, options, (error, result) => {
       if (!error) return resolve(result);
-      resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : DAMAGED);
+      resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? createTooLargeFailure(limit) : CORRUPT_BODY);
     });
   });
 }
 
 /** Takes one chunk of a stream and destroys it, so that the rest is never decompressed. */
-function headOf(decoder: Decoder, part: Buffer, most: number): Promise<Buffer | Failure> {
+function inflateFirstChunk(decoder: Decoder, part: Buffer, most: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {
-    const stream = decoder.stream({ chunkSize: most, ...optionsOf(decoder) });
+    const stream = decoder.stream({ chunkSize: most, ...toDecoderOptions(decoder) });
     const done = (outcome: Buffer | Failure): void => {
       stream.destroy();
       resolve(outcome);
     };
-    stream.once('data', done).once('error', () => done(DAMAGED));
+    stream.once('data', done).once('error', () => done(CORRUPT_BODY));
     stream.write(part, () => done(Buffer.alloc(0)));
   });
 }

@@ -5,52 +5,52 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** Bytes parsed in a single step. */
-export const PIECE = 256 * 1024;
+export const PIECE_BYTES = 256 * 1024;
 /**
  * Nesting levels that are split: a list of reports, a report, its context and a value of the
  * context. Deeper values are parsed in a single step.
  */
-const DEEPEST = 4;
-const TURN_MS = 4;
+const MAX_SPLIT_DEPTH = 4;
+const YIELD_INTERVAL_MS = 4;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const CLOSING: Readonly<Record<number, number>> = { 0x22: 0x22, 0x5b: 0x5d, 0x7b: 0x7d };
+const CLOSING_BYTES: Readonly<Record<number, number>> = { 0x22: 0x22, 0x5b: 0x5d, 0x7b: 0x7d };
 
-type Range = readonly [from: number, to: number];
+type ByteRange = readonly [from: number, to: number];
 
 /** @throws SyntaxError */
 export async function parseInPieces(bytes: Buffer): Promise<unknown> {
-  return new Pieces(bytes).value([0, bytes.length], 0);
+  return new PiecewiseParser(bytes).parseValue([0, bytes.length], 0);
 }
 
-class Pieces {
+class PiecewiseParser {
   #began = performance.now();
 
   constructor(private readonly bytes: Buffer) {}
 
-  async value(range: Range, depth: number): Promise<unknown> {
+  async parseValue(range: ByteRange, depth: number): Promise<unknown> {
     const [from, to] = this.#trim(range);
     const first = this.bytes[from] ?? 0;
     const last = this.bytes[to - 1];
-    if (to - from <= PIECE || depth > DEEPEST) return this.#parse(from, to);
-    const closing = CLOSING[first];
+    if (to - from <= PIECE_BYTES || depth > MAX_SPLIT_DEPTH) return this.#parse(from, to);
+    const closing = CLOSING_BYTES[first];
     if (closing === undefined) return this.#parse(from, to);
     if (closing !== last) throw new SyntaxError('the end does not fit the beginning');
-    if (first === QUOTE) return this.#text(from + 1, to - 1);
+    if (first === QUOTE) return this.#parseString(from + 1, to - 1);
     const inside = this.#trim([from + 1, to - 1]);
     if (inside[0] === inside[1]) return this.#parse(from, from + 1, this.bytes.toString('latin1', to - 1, to));
     const members = await this.#split(inside);
-    return first === 0x5b ? this.#array(members, depth) : this.#object(members, depth);
+    return first === 0x5b ? this.#parseArray(members, depth) : this.#parseObject(members, depth);
   }
 
-  async #array(members: readonly Range[], depth: number): Promise<unknown[]> {
+  async #parseArray(members: readonly ByteRange[], depth: number): Promise<unknown[]> {
     const values: unknown[] = [];
     for (const member of members) {
-      await this.#breathe();
-      values.push(await this.value(member, depth + 1));
+      await this.#yieldIfDue();
+      values.push(await this.parseValue(member, depth + 1));
     }
     return values;
   }
@@ -59,37 +59,37 @@ class Pieces {
    * Uses `fromEntries`, which behaves like `JSON.parse`: a later name wins, and `__proto__` is a
    * plain name.
    */
-  async #object(members: readonly Range[], depth: number): Promise<object> {
+  async #parseObject(members: readonly ByteRange[], depth: number): Promise<object> {
     const entries: [string, unknown][] = [];
     for (const member of members) {
-      await this.#breathe();
+      await this.#yieldIfDue();
       const [from, to] = this.#trim(member);
-      const colon = to - from > PIECE ? this.#colonOf(from) : -1;
-      if (colon >= 0) entries.push([String(this.#parse(from, colon)), await this.value([colon + 1, to], depth + 1)]);
+      const colon = to - from > PIECE_BYTES ? this.#findColon(from) : -1;
+      if (colon >= 0) entries.push([String(this.#parse(from, colon)), await this.parseValue([colon + 1, to], depth + 1)]);
       else if (from === to) throw new SyntaxError('a comma without a member');
       else entries.push(...Object.entries(JSON.parse(`{${this.bytes.toString('utf8', from, to)}}`) as object));
     }
     return Object.fromEntries(entries);
   }
 
-  async #text(from: number, to: number): Promise<string> {
+  async #parseString(from: number, to: number): Promise<string> {
     const { bytes } = this;
     const texts: string[] = [];
     let start = from;
     for (let at = from; at < to;) {
       if (bytes[at] === BACKSLASH) at += bytes[at + 1] === 0x75 ? 6 : 2;
       else at++;
-      if (at < to && (at - start < PIECE || isContinuation(bytes[at]))) continue;
-      await this.#breathe();
+      if (at < to && (at - start < PIECE_BYTES || isContinuation(bytes[at]))) continue;
+      await this.#yieldIfDue();
       texts.push(String(JSON.parse(`"${bytes.toString('utf8', start, Math.min(at, to))}"`)));
       start = at;
     }
     return texts.join('');
   }
 
-  async #split([from, to]: Range): Promise<Range[]> {
+  async #split([from, to]: ByteRange): Promise<ByteRange[]> {
     const { bytes } = this;
-    const members: Range[] = [];
+    const members: ByteRange[] = [];
     let [start, depth, inText] = [from, 0, false];
     for (let at = from; at < to; at++) {
       const byte = bytes[at];
@@ -103,12 +103,12 @@ class Pieces {
         members.push([start, at]);
         start = at + 1;
       }
-      if (at % PIECE === 0) await this.#breathe();
+      if (at % PIECE_BYTES === 0) await this.#yieldIfDue();
     }
     return [...members, [start, to]];
   }
 
-  #colonOf(from: number): number {
+  #findColon(from: number): number {
     const { bytes } = this;
     if (bytes[from] !== QUOTE) return -1;
     let at = from + 1;
@@ -122,14 +122,14 @@ class Pieces {
     return JSON.parse(this.bytes.toString('utf8', from, to) + more);
   }
 
-  #trim([from, to]: Range): Range {
+  #trim([from, to]: ByteRange): ByteRange {
     while (from < to && isSpace(this.bytes[from])) from++;
     while (to > from && isSpace(this.bytes[to - 1])) to--;
     return [from, to];
   }
 
-  async #breathe(): Promise<void> {
-    if (performance.now() - this.#began < TURN_MS) return;
+  async #yieldIfDue(): Promise<void> {
+    if (performance.now() - this.#began < YIELD_INTERVAL_MS) return;
     await turn();
     this.#began = performance.now();
   }

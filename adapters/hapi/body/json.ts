@@ -5,43 +5,43 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../wire/failure.js';
-import { parseInPieces, PIECE } from './json-large.js';
+import { parseInPieces, PIECE_BYTES } from './json-large.js';
 
 const MAX_DEPTH = 64;
 /** Limit for the values in a body, because each is validated on the event loop. */
-export const MAX_VALUES = 10_000;
-export const MAX_INTAKE_VALUES = 50_000;
+export const MAX_JSON_VALUES = 10_000;
+export const MAX_INTAKE_JSON_VALUES = 50_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 const ZERO = 0x30;
 
-const PROTO = '__proto__';
-const NOT_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
-const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
-const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
+const PROTO_KEY = '__proto__';
+const INVALID_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
+const INVALID_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
+const NESTED_TOO_DEEPLY = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
 
 /**
  * Returns the value or a failure; for large bodies a promise of it. Drops keys named `__proto__`
  * (`getDroppedKeys`), like every unknown field (contract 00, envelope).
  */
-export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
+export function parseJson(bytes: Buffer, most = MAX_JSON_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   const ascii = isAscii(body);
-  if (!ascii && !isUtf8(body)) return NOT_UTF8;
-  if (body.length > PIECE) return parseLarge(body, most);
+  if (!ascii && !isUtf8(body)) return INVALID_UTF8;
+  if (body.length > PIECE_BYTES) return parseLarge(body, most);
   const encoding = ascii ? 'latin1' : 'utf8';
-  if (isPlain(body, most)) return parse(body, encoding, mayHideProto(body));
-  const scan = new Scan(body, most);
-  scan.run(body.length);
-  return scan.fault ?? parse(body, encoding, mayHideProto(body));
+  if (isWithinLimits(body, most)) return parseText(body, encoding, mayHideProto(body));
+  const scan = new JsonScanner(body, most);
+  scan.scan(body.length);
+  return scan.fault ?? parseText(body, encoding, mayHideProto(body));
 }
 
 /**
  * Fast check with two native searches that accepts nearly every body. The full scan decides about
  * the others.
  */
-function isPlain(bytes: Buffer, most: number): boolean {
+function isWithinLimits(bytes: Buffer, most: number): boolean {
   // Each further value takes at least two bytes: its comma and itself.
   if (bytes.length / 2 + MAX_DEPTH >= most) return false;
   let brackets = 0;
@@ -54,19 +54,19 @@ function isPlain(bytes: Buffer, most: number): boolean {
 }
 
 /** Whether a key may be `__proto__`, written plainly or with `\\u00…` escapes. */
-const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
+const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO_KEY) || bytes.includes('\\u00');
 
-function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
+function parseText(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString(encoding));
   } catch {
-    return NOT_JSON;
+    return INVALID_JSON;
   }
-  return suspicious ? withoutProto(value) : value;
+  return suspicious ? removeHarmfulKeys(value) : value;
 }
 
-class Scan {
+class JsonScanner {
   at = 0;
   fault: Failure | null = null;
   escaped = false;
@@ -79,7 +79,7 @@ class Scan {
     private readonly most: number,
   ) {}
 
-  run(end: number): void {
+  scan(end: number): void {
     const { bytes } = this;
     let at = this.at;
     let inText = this.#inText;
@@ -94,7 +94,7 @@ class Scan {
       else if (byte === 0x2c) this.#values++;
       else if (byte === 0x7b || byte === 0x5b) {
         this.#values++;
-        if (++depth > MAX_DEPTH) return void (this.fault = TOO_DEEP);
+        if (++depth > MAX_DEPTH) return void (this.fault = NESTED_TOO_DEEPLY);
       } else if (byte === 0x7d || byte === 0x5d) depth--;
     }
     this.at = at;
@@ -106,53 +106,53 @@ class Scan {
 }
 
 async function parseLarge(body: Buffer, most: number): Promise<unknown> {
-  const scan = new Scan(body, most);
+  const scan = new JsonScanner(body, most);
   while (scan.at < body.length && !scan.fault) {
-    scan.run(Math.min(body.length, scan.at + 1024 * 1024));
+    scan.scan(Math.min(body.length, scan.at + 1024 * 1024));
     await turn();
   }
   if (scan.fault) return scan.fault;
   try {
     const value = await parseInPieces(body);
-    return scan.escaped || body.includes(PROTO) ? withoutProto(value) : value;
+    return scan.escaped || body.includes(PROTO_KEY) ? removeHarmfulKeys(value) : value;
   } catch (error) {
-    if (error instanceof SyntaxError) return NOT_JSON;
+    if (error instanceof SyntaxError) return INVALID_JSON;
     throw error;
   }
 }
 
-const dropped = new WeakMap<object, string[]>();
-const NONE: readonly string[] = [];
+const droppedKeys = new WeakMap<object, string[]>();
+const NO_KEYS: readonly string[] = [];
 
-export const droppedFrom = (value: object): readonly string[] => dropped.get(value) ?? NONE;
+export const getDroppedKeys = (value: object): readonly string[] => droppedKeys.get(value) ?? NO_KEYS;
 
 /**
  * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`, because they are
  * dangerous where values are merged. The response warns about removed names (contract 00,
  * envelope).
  */
-function withoutProto(root: unknown): unknown {
+function removeHarmfulKeys(root: unknown): unknown {
   const open: unknown[] = [root];
   let found = false;
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value)) {
       const record = value as Record<string, unknown>;
-      const names = HARMFUL.filter((name) => isHarmful(record, name));
+      const names = HARMFUL_KEYS.filter((name) => isHarmfulKey(record, name));
       for (const name of names) delete record[name];
-      if (names.length > 0) dropped.set(record, names);
+      if (names.length > 0) droppedKeys.set(record, names);
       found ||= names.length > 0;
     }
     for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) open.push(inner);
   }
-  if (found && typeof root === 'object' && root !== null && !dropped.has(root)) dropped.set(root, []);
+  if (found && typeof root === 'object' && root !== null && !droppedKeys.has(root)) droppedKeys.set(root, []);
   return root;
 }
 
-const HARMFUL = [PROTO, 'constructor'];
+const HARMFUL_KEYS = [PROTO_KEY, 'constructor'];
 
-function isHarmful(record: Record<string, unknown>, name: string): boolean {
+function isHarmfulKey(record: Record<string, unknown>, name: string): boolean {
   if (!Object.hasOwn(record, name)) return false;
   const value = record[name];
-  return name === PROTO || (typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
+  return name === PROTO_KEY || (typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
 }

@@ -6,20 +6,20 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
-import { pacedBody, tooLong, type LeastRate } from './paced-body.js';
+import { readPacedBody, createTooLongError, type MinimumRate } from './paced-body.js';
 
-type Parts = NonNullable<StreamedInput['multipart']>;
+type MultipartLimits = NonNullable<StreamedInput['multipart']>;
 
-const BESIDE = 64 * 1024;
-const UNDER_WAY = 256 * 1024;
-const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i;
+const OVERHEAD_BYTES = 64 * 1024;
+const MAX_BUFFERED_BYTES = 256 * 1024;
+const BOUNDARY_PATTERN = /;\s*boundary=(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i;
 
-export const mostOf = (bytes: number, { fields, fieldBytes }: Parts): number =>
-  bytes + fields.length * fieldBytes + BESIDE;
-export const hasBoundary = (contentType: string | undefined): boolean => BOUNDARY.test(contentType ?? '');
+export const getMaxBodyBytes = (bytes: number, { fields, fieldBytes }: MultipartLimits): number =>
+  bytes + fields.length * fieldBytes + OVERHEAD_BYTES;
+export const hasBoundary = (contentType: string | undefined): boolean => BOUNDARY_PATTERN.test(contentType ?? '');
 
-const malformed = (): ServiceError => new ServiceError('invalid_request', 'The multipart body is malformed.');
-const unfit = (name: string, problem: string): ServiceError =>
+const createMalformedError = (): ServiceError => new ServiceError('invalid_request', 'The multipart body is malformed.');
+const createPartError = (name: string, problem: string): ServiceError =>
   new ServiceError('validation_failed', 'Some parts of the body are wrong.', { fields: { [name]: problem } });
 
 export class MultipartBody implements UploadedBody {
@@ -37,27 +37,27 @@ export class MultipartBody implements UploadedBody {
 
   constructor(
     private readonly req: IncomingMessage,
-    private readonly parts: Parts,
+    private readonly parts: MultipartLimits,
     private readonly limit: number,
-    private readonly least: LeastRate,
+    private readonly least: MinimumRate,
   ) {
     this.#found = new Promise((resolve) => (this.#settleFound = resolve));
-    this.content = this.#content();
+    this.content = this.#readContent();
   }
 
-  async first(): Promise<Record<string, string>> {
+  async readLeadingFields(): Promise<Record<string, string>> {
     this.#pumped ??= this.#pump();
     await this.#found;
     if (this.#failure !== null) throw this.#failure;
     return Object.fromEntries(this.#fields);
   }
 
-  async fields(): Promise<Record<string, string>> {
+  async readFields(): Promise<Record<string, string>> {
     if (!this.#read) throw new TypeError('the content is read first: parts may come behind it');
     return Object.fromEntries(this.#fields);
   }
 
-  async *#content(): AsyncGenerator<Uint8Array, void, void> {
+  async *#readContent(): AsyncGenerator<Uint8Array, void, void> {
     const pumped = (this.#pumped ??= this.#pump());
     let bytes = 0;
     try {
@@ -65,7 +65,7 @@ export class MultipartBody implements UploadedBody {
       if (file !== null) {
         for await (const piece of file as AsyncIterable<Buffer>) {
           bytes += piece.length;
-          if (bytes > this.limit) throw tooLong(this.limit);
+          if (bytes > this.limit) throw createTooLongError(this.limit);
           yield piece;
         }
         await pumped;
@@ -76,7 +76,7 @@ export class MultipartBody implements UploadedBody {
       // The reason for stopping the parser is more specific than the parser's error.
       throw this.#failure ?? error;
     } finally {
-      this.#fail(malformed());
+      this.#fail(createMalformedError());
     }
   }
 
@@ -86,24 +86,24 @@ export class MultipartBody implements UploadedBody {
    */
   async #pump(): Promise<void> {
     const { parts, limit } = this;
-    const most = mostOf(limit, parts);
-    const beside = most - limit + UNDER_WAY;
+    const most = getMaxBodyBytes(limit, parts);
+    const beside = most - limit + MAX_BUFFERED_BYTES;
     try {
-      const parser = this.#parser();
+      const parser = this.#createParser();
       let bytes = 0;
-      for await (const piece of pacedBody(this.req, most, this.least)) {
-        await this.#orFail((done) => parser.write(piece, () => done()));
+      for await (const piece of readPacedBody(this.req, most, this.least)) {
+        await this.#waitOrFail((done) => parser.write(piece, () => done()));
         bytes += piece.length;
-        if (bytes - (this.#file?.bytesRead ?? 0) > beside) throw malformed();
+        if (bytes - (this.#file?.bytesRead ?? 0) > beside) throw createMalformedError();
       }
-      await this.#orFail((done) => parser.once('finish', done).end());
-      if (this.#file === null) throw unfit(parts.file, 'is required');
+      await this.#waitOrFail((done) => parser.once('finish', done).end());
+      if (this.#file === null) throw createPartError(parts.file, 'is required');
     } catch (error) {
-      this.#fail(error instanceof Error ? error : malformed());
+      this.#fail(error instanceof Error ? error : createMalformedError());
     }
   }
 
-  #parser(): BusboyInstance {
+  #createParser(): BusboyInstance {
     const { file, fields, fieldBytes } = this.parts;
     const parser = new Busboy({
       headers: { 'content-type': this.req.headers['content-type'] ?? '' },
@@ -116,30 +116,30 @@ export class MultipartBody implements UploadedBody {
         headerSize: 8 * 1024,
       },
       isPartAFile: (name) => {
-        if (name !== file && !fields.includes(name ?? '')) this.#refuse(name ?? 'name', 'is no part of this form');
+        if (name !== file && !fields.includes(name ?? '')) this.#rejectPart(name ?? 'name', 'is no part of this form');
         return name === file;
       },
     });
-    const tooMany = (): void => this.#refuse('body', `takes ${[file, ...fields].join(', ')}, each of them once`);
+    const tooMany = (): void => this.#rejectPart('body', `takes ${[file, ...fields].join(', ')}, each of them once`);
     parser.on('file', (_, stream) => {
       this.#file = stream;
-      stream.on('error', () => this.#fail(malformed()));
+      stream.on('error', () => this.#fail(createMalformedError()));
       this.#settleFound(stream);
     });
-    parser.on('field', (name, value, _, truncated) => this.#keep(name, value, truncated));
+    parser.on('field', (name, value, _, truncated) => this.#addField(name, value, truncated));
     parser.on('partsLimit', tooMany).on('filesLimit', tooMany).on('fieldsLimit', tooMany);
-    parser.on('error', () => this.#fail(malformed()));
+    parser.on('error', () => this.#fail(createMalformedError()));
     return parser;
   }
 
-  #keep(name: string, value: string, truncated: boolean): void {
-    if (truncated) this.#refuse(name, `is larger than ${this.parts.fieldBytes} bytes`);
-    else if (this.#fields.has(name)) this.#refuse(name, 'is given more than once');
+  #addField(name: string, value: string, truncated: boolean): void {
+    if (truncated) this.#rejectPart(name, `is larger than ${this.parts.fieldBytes} bytes`);
+    else if (this.#fields.has(name)) this.#rejectPart(name, 'is given more than once');
     else this.#fields.set(name, value);
   }
 
-  #refuse(name: string, problem: string): void {
-    this.#fail(unfit(name.slice(0, 200), problem));
+  #rejectPart(name: string, problem: string): void {
+    this.#fail(createPartError(name.slice(0, 200), problem));
   }
 
   #fail(error: Error): void {
@@ -150,7 +150,7 @@ export class MultipartBody implements UploadedBody {
     this.#settleFound(null);
   }
 
-  #orFail(work: (done: () => void) => void): Promise<void> {
+  #waitOrFail(work: (done: () => void) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(this.#failure);
       this.#giveUp = reject;

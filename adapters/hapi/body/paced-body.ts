@@ -4,15 +4,15 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
-import { letContinue } from '../wire/expectation.js';
+import { sendContinue } from '../wire/expectation.js';
 
-export interface LeastRate {
+export interface MinimumRate {
   bytes: number;
   windowMs: number;
 }
 
-export const cutOff = (): ServiceError => new ServiceError('invalid_request', 'The body was cut off.');
-export const tooLong = (limit: number): ServiceError =>
+export const createCutOffError = (): ServiceError => new ServiceError('invalid_request', 'The body was cut off.');
+export const createTooLongError = (limit: number): ServiceError =>
   new ServiceError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
 /**
@@ -20,42 +20,42 @@ export const tooLong = (limit: number): ServiceError =>
  * @param limit bytes
  * @throws ServiceError 413 beyond the limit, 400 when the sender is too slow or disconnects
  */
-export async function* pacedBody(
+export async function* readPacedBody(
   req: IncomingMessage,
   limit: number,
-  least: LeastRate,
+  least: MinimumRate,
 ): AsyncGenerator<Buffer, void, void> {
-  letContinue(req);
-  const wait = new Wait(req, least);
+  sendContinue(req);
+  const wait = new PacedWait(req, least);
   let bytes = 0;
   for (;;) {
     const piece = req.read() as Buffer | null;
     if (piece !== null) {
       bytes += piece.length;
-      if (bytes > limit) throw tooLong(limit);
-      wait.arrived(piece.length);
+      if (bytes > limit) throw createTooLongError(limit);
+      wait.recordArrival(piece.length);
       yield piece;
     } else if (req.readableEnded) return;
-    else await wait.more();
+    else await wait.waitForMore();
   }
 }
 
-class Wait {
+class PacedWait {
   #waitedMs = 0;
   #bytes = 0;
 
   constructor(
     private readonly req: IncomingMessage,
-    private readonly least: LeastRate,
+    private readonly least: MinimumRate,
   ) {}
 
-  arrived(bytes: number): void {
+  recordArrival(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  more(): Promise<void> {
+  waitForMore(): Promise<void> {
     const { req, least } = this;
-    if (req.destroyed) return Promise.reject(cutOff());
+    if (req.destroyed) return Promise.reject(createCutOffError());
     const began = performance.now();
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
@@ -66,9 +66,9 @@ class Wait {
         else resolve();
       };
       const onMore = (): void => settle();
-      const onCut = (): void => settle(cutOff());
+      const onCut = (): void => settle(createCutOffError());
       const onWindow = (): void => {
-        if (this.#bytes < least.bytes) return settle(tooSlow(least));
+        if (this.#bytes < least.bytes) return settle(createTooSlowError(least));
         this.#waitedMs = 0;
         this.#bytes = 0;
         settle();
@@ -79,5 +79,5 @@ class Wait {
   }
 }
 
-const tooSlow = ({ bytes, windowMs }: LeastRate): ServiceError =>
+const createTooSlowError = ({ bytes, windowMs }: MinimumRate): ServiceError =>
   new ServiceError('invalid_request', `The body came slower than ${bytes} bytes in ${Math.ceil(windowMs / 1000)} s.`);

@@ -3,19 +3,19 @@
  * Dropped parts only count against the total size.
  */
 import type { Transform } from 'node:stream';
-import type { BodySieve } from '../../../ports/http.js';
-import type { BodyLease } from '../limits/body-budget.js';
-import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
-import { DAMAGED, openDecoder } from './decoders.js';
+import type { BodyFilter } from '../../../ports/http.js';
+import type { BodyReservation } from '../limits/body-budget.js';
+import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
+import { CORRUPT_BODY, createDecoderStream } from './decoders.js';
 
-export interface SiftOptions {
-  sieve: BodySieve;
+export interface BodyFilterOptions {
+  sieve: BodyFilter;
   encoding: string | undefined;
-  lease: Pick<BodyLease, 'take'>;
+  lease: Pick<BodyReservation, 'grow'>;
   most: { kept: number; decoded: number };
 }
 
-export class Sift {
+export class BodyFilterStream {
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
   #decodedBytes = 0;
@@ -23,15 +23,15 @@ export class Sift {
   #begun = false;
   #failure: Failure | null = null;
 
-  constructor(private readonly options: SiftOptions) {}
+  constructor(private readonly options: BodyFilterOptions) {}
 
   /**
    * Adds a piece.
    * @param resume called when more is accepted after a result of `wait`
    */
   push(piece: Buffer, resume: () => void): Failure | 'more' | 'wait' {
-    if (!this.#begun && piece.length > 0) this.#begin(piece);
-    if (this.#failure === null && this.#decoder === null) this.#keep(piece);
+    if (!this.#begun && piece.length > 0) this.#start(piece);
+    if (this.#failure === null && this.#decoder === null) this.#retain(piece);
     if (this.#failure !== null) return this.#failure;
     if (this.#decoder === null || this.#decoder.write(piece)) return 'more';
     this.#decoder.once('drain', resume);
@@ -54,27 +54,27 @@ export class Sift {
     this.#decoder?.destroy();
   }
 
-  #begin(first: Buffer): void {
+  #start(first: Buffer): void {
     this.#begun = true;
-    const decoder = openDecoder(this.options.encoding, first);
+    const decoder = createDecoderStream(this.options.encoding, first);
     if (decoder instanceof Failure) return void (this.#failure = decoder);
     this.#decoder = decoder;
-    decoder?.on('data', (piece: Buffer) => this.#keep(piece)).on('error', () => this.#fail(DAMAGED));
+    decoder?.on('data', (piece: Buffer) => this.#retain(piece)).on('error', () => this.#fail(CORRUPT_BODY));
   }
 
-  #keep(piece: Buffer): void {
+  #retain(piece: Buffer): void {
     if (this.#failure !== null) return;
     const { most, sieve } = this.options;
     this.#decodedBytes += piece.length;
-    if (this.#decodedBytes > most.decoded) return this.#fail(tooLarge(most.decoded));
+    if (this.#decodedBytes > most.decoded) return this.#fail(createTooLargeFailure(most.decoded));
     for (const part of sieve.push(piece)) this.#store(part);
   }
 
   #store(part: Buffer): void {
     const { most, lease } = this.options;
     this.#keptBytes += part.length;
-    if (this.#keptBytes > most.kept) return this.#fail(tooLarge(most.kept));
-    if (!lease.take(part.length)) return this.#fail(OVERLOADED);
+    if (this.#keptBytes > most.kept) return this.#fail(createTooLargeFailure(most.kept));
+    if (!lease.grow(part.length)) return this.#fail(OVERLOADED);
     // Copied, because a slice would keep the whole piece in memory.
     this.#kept.push(Buffer.from(part));
   }

@@ -3,10 +3,10 @@
  * hapi's parser cannot do.
  */
 import type { IncomingMessage } from 'node:http';
-import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
-import { hasBody, letContinue } from '../wire/expectation.js';
-import type { Sift } from './sift.js';
-import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
+import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
+import { hasBody, sendContinue } from '../wire/expectation.js';
+import type { BodyFilterStream } from './sift.js';
+import type { BodyBudget, BodyReservation } from '../limits/body-budget.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 export interface Pace {
@@ -15,11 +15,11 @@ export interface Pace {
   leastRate: number;
 }
 
-export const PACE_MS = 5_000;
+export const PACE_CHECK_INTERVAL_MS = 5_000;
 
-const EMPTY = Buffer.alloc(0);
+const EMPTY_BUFFER = Buffer.alloc(0);
 
-const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
+const BODY_CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
 /**
  * Whether the whole body is buffered. Node marks the request as complete only after handing over
@@ -35,82 +35,82 @@ export class WireBody {
   #most = Infinity;
   #failure: Failure | null = null;
   #settle: ((failure: Failure | null) => void) | null = null;
-  #sift: Sift | null = null;
+  #sift: BodyFilterStream | null = null;
 
   private constructor(
     private readonly req: IncomingMessage,
     private readonly limit: number,
-    readonly lease: BodyLease,
+    readonly lease: BodyReservation,
   ) {}
 
   static open(req: IncomingMessage, limit: number, budget: BodyBudget, owner: string): WireBody | Failure {
     const declared = req.headers['content-length'];
-    if (declared !== undefined && Number(declared) > limit) return tooLarge(limit);
+    if (declared !== undefined && Number(declared) > limit) return createTooLargeFailure(limit);
     let body: WireBody | null = null;
     const lease = budget.open(owner, () => body?.fail(OVERLOADED));
     if (lease === null) return OVERLOADED;
     body = new WireBody(req, limit, lease);
     if (!hasBody(req)) body.#ended = true;
-    letContinue(req);
+    sendContinue(req);
     return body;
   }
 
-  async head(bytes: number, pace: Pace): Promise<Buffer | Failure> {
+  async readHead(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(bytes, pace);
     if (failure) return failure;
-    return this.#joined();
+    return this.#concatenate();
   }
 
-  beginning(bytes: number, pace: Pace): Promise<Buffer | Failure> {
+  readBeginning(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     this.#most = bytes;
-    return this.head(bytes, pace);
+    return this.readHead(bytes, pace);
   }
 
-  async sifted(pace: Pace, sift: Sift): Promise<Buffer | Failure> {
-    const first = this.#joined();
+  async readFiltered(pace: Pace, sift: BodyFilterStream): Promise<Buffer | Failure> {
+    const first = this.#concatenate();
     this.#chunks = [];
-    this.lease.give(first.length);
+    this.lease.shrink(first.length);
     this.#sift = sift;
     try {
       const passed = sift.push(first, () => undefined);
       if (passed instanceof Failure) this.fail(passed);
       const failure = await this.#read(Infinity, pace);
       if (failure) return failure;
-      this.lease.arrived();
+      this.lease.markArrived();
       return await sift.end();
     } finally {
       sift.destroy();
     }
   }
 
-  async whole(pace: Pace): Promise<Buffer | Failure> {
+  async readWhole(pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(Infinity, pace);
     if (failure) return failure;
-    this.lease.arrived();
-    return this.#joined();
+    this.lease.markArrived();
+    return this.#concatenate();
   }
 
   fail(failure: Failure): void {
     this.#failure = failure;
     this.#chunks = [];
-    this.lease.close();
+    this.lease.release();
     this.#settle?.(failure);
   }
 
-  #joined(): Buffer {
+  #concatenate(): Buffer {
     if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
-    return this.#chunks[0] ?? EMPTY;
+    return this.#chunks[0] ?? EMPTY_BUFFER;
   }
 
   async #read(until: number, pace: Pace): Promise<Failure | null> {
     if (this.#ended || this.#bytes >= until) return this.#failure;
     const { req } = this;
     if (!req.complete && hasArrived(req)) await yieldToEventLoop();
-    if (req.destroyed) this.fail(CUT_OFF);
+    if (req.destroyed) this.fail(BODY_CUT_OFF);
     if (this.#failure) return this.#failure;
-    if (req.complete && req.readableFlowing === null) return this.#take();
+    if (req.complete && req.readableFlowing === null) return this.#takeArrived();
     return new Promise((resolve) => {
-      const pacer = this.#pacer(pace);
+      const pacer = this.#startPaceTimer(pace);
       const onData = (chunk: Buffer): void => {
         if (this.#add(chunk) && this.#bytes >= until) this.#settle?.(null);
       };
@@ -118,7 +118,7 @@ export class WireBody {
         this.#ended = true;
         this.#settle?.(null);
       };
-      const onClose = (): void => this.fail(CUT_OFF);
+      const onClose = (): void => this.fail(BODY_CUT_OFF);
       // Named first, because V8 allocates a function that is written directly into a property among
       // old objects (decision 020).
       const settle = (failure: Failure | null): void => {
@@ -134,7 +134,7 @@ export class WireBody {
     });
   }
 
-  #pass(sift: Sift, piece: Buffer): void {
+  #filterPiece(sift: BodyFilterStream, piece: Buffer): void {
     this.#bytes += piece.length;
     const passed = sift.push(piece, () => {
       if (this.#settle !== null) this.req.resume();
@@ -147,8 +147,8 @@ export class WireBody {
    * Takes a body that arrived together with its head, as nearly all do, without an event or a
    * timer.
    */
-  #take(): Failure | null {
-    const bytes = (this.req.read() ?? EMPTY) as Buffer;
+  #takeArrived(): Failure | null {
+    const bytes = (this.req.read() ?? EMPTY_BUFFER) as Buffer;
     this.#ended = true;
     this.#add(bytes);
     return this.#failure;
@@ -157,9 +157,9 @@ export class WireBody {
   #add(arrived: Buffer): boolean {
     const room = this.#most - this.#bytes;
     const chunk = arrived.length > room ? arrived.subarray(0, room) : arrived;
-    if (this.#bytes + chunk.length > this.limit) this.fail(tooLarge(this.limit));
-    else if (this.#sift !== null) this.#pass(this.#sift, chunk);
-    else if (!this.lease.take(chunk.length)) this.fail(OVERLOADED);
+    if (this.#bytes + chunk.length > this.limit) this.fail(createTooLargeFailure(this.limit));
+    else if (this.#sift !== null) this.#filterPiece(this.#sift, chunk);
+    else if (!this.lease.grow(chunk.length)) this.fail(OVERLOADED);
     else {
       this.#bytes += chunk.length;
       this.#chunks.push(chunk);
@@ -167,18 +167,18 @@ export class WireBody {
     return this.#failure === null;
   }
 
-  #pacer({ timeoutMs, leastRate }: Pace): NodeJS.Timeout {
-    const everyMs = leastRate > 0 ? Math.min(PACE_MS, timeoutMs) : timeoutMs;
+  #startPaceTimer({ timeoutMs, leastRate }: Pace): NodeJS.Timeout {
+    const everyMs = leastRate > 0 ? Math.min(PACE_CHECK_INTERVAL_MS, timeoutMs) : timeoutMs;
     let spentMs = 0;
     let seen = this.#bytes;
     return setInterval(() => {
       spentMs += everyMs;
       const slow = this.#bytes - seen < (leastRate * everyMs) / 1000;
       seen = this.#bytes;
-      if (spentMs >= timeoutMs) this.fail(tooSlow(`within ${Math.ceil(timeoutMs / 1000)} seconds`));
-      else if (slow) this.fail(tooSlow(`at ${leastRate} bytes per second or more`));
+      if (spentMs >= timeoutMs) this.fail(createTooSlowFailure(`within ${Math.ceil(timeoutMs / 1000)} seconds`));
+      else if (slow) this.fail(createTooSlowFailure(`at ${leastRate} bytes per second or more`));
     }, everyMs);
   }
 }
 
-const tooSlow = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);
+const createTooSlowFailure = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);

@@ -8,16 +8,16 @@
  * Cost of an open body in addition to its bytes: socket, parser and buffers. It also bounds the
  * number of bodies.
  */
-export const OPEN_COST = 16 * 1024;
+export const OPEN_BODY_BYTES = 16 * 1024;
 
-interface Owner {
+interface BudgetOwner {
   readonly key: string;
   bytes: number;
-  readonly arriving: Arriving;
+  readonly arriving: ArrivingBodies;
 }
 
 export class BodyBudget {
-  readonly #owners = new Map<string, Owner>();
+  readonly #owners = new Map<string, BudgetOwner>();
   #held = 0;
 
   /** @param share bytes that one owner may hold */
@@ -26,7 +26,7 @@ export class BodyBudget {
     readonly share: number,
   ) {}
 
-  get held(): number {
+  get heldBytes(): number {
     return this.#held;
   }
 
@@ -34,40 +34,40 @@ export class BodyBudget {
    * @param giveWay called when the body is evicted
    * @returns null when nothing can be evicted
    */
-  open(key: string, giveWay: () => void): BodyLease | null {
-    const lease = new BodyLease(giveWay);
+  open(key: string, giveWay: () => void): BodyReservation | null {
+    const lease = new BodyReservation(giveWay);
     return lease.moveTo(this, key) ? lease : null;
   }
 
   /** @internal */
-  enter(lease: BodyLease, key: string): Owner {
-    const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new Arriving() };
+  register(lease: BodyReservation, key: string): BudgetOwner {
+    const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new ArrivingBodies() };
     this.#owners.set(key, owner);
     owner.arriving.add(lease);
     return owner;
   }
 
   /** @internal */
-  leave(lease: BodyLease, owner: Owner, bytes: number): void {
+  unregister(lease: BodyReservation, owner: BudgetOwner, bytes: number): void {
     owner.arriving.delete(lease);
     this.add(owner, -bytes);
   }
 
   /** @internal */
-  add(owner: Owner, bytes: number): void {
+  add(owner: BudgetOwner, bytes: number): void {
     owner.bytes += bytes;
     this.#held += bytes;
     if (owner.bytes === 0 && owner.arriving.size === 0) this.#owners.delete(owner.key);
   }
 
-  makeRoom(owner: Owner, bytes: number, self: BodyLease): boolean {
-    while (owner.bytes + bytes > this.share) if (!giveWay(owner, self)) return false;
-    while (this.#held + bytes > this.most) if (!giveWay(this.#largest(self), self)) return false;
+  makeRoom(owner: BudgetOwner, bytes: number, self: BodyReservation): boolean {
+    while (owner.bytes + bytes > this.share) if (!evictOldest(owner, self)) return false;
+    while (this.#held + bytes > this.most) if (!evictOldest(this.#findLargestOwner(self), self)) return false;
     return true;
   }
 
-  #largest(self: BodyLease): Owner | null {
-    let largest: Owner | null = null;
+  #findLargestOwner(self: BodyReservation): BudgetOwner | null {
+    let largest: BudgetOwner | null = null;
     for (const owner of this.#owners.values()) {
       const others = owner.arriving.size - (owner.arriving.has(self) ? 1 : 0);
       if (others > 0 && owner.bytes > (largest?.bytes ?? 0)) largest = owner;
@@ -76,7 +76,7 @@ export class BodyBudget {
   }
 }
 
-function giveWay(owner: Owner | null, self: BodyLease): boolean {
+function evictOldest(owner: BudgetOwner | null, self: BodyReservation): boolean {
   const oldest = owner?.arriving.oldest ?? null;
   const lease = oldest === self ? self.newer : oldest;
   lease?.revoke();
@@ -87,16 +87,16 @@ function giveWay(owner: Owner | null, self: BodyLease): boolean {
  * Bodies that are still arriving, oldest first. A linked list, because V8 reallocates a busy Set
  * again and again, and each old table keeps requests alive.
  */
-class Arriving {
-  #oldest: BodyLease | null = null;
-  #newest: BodyLease | null = null;
+class ArrivingBodies {
+  #oldest: BodyReservation | null = null;
+  #newest: BodyReservation | null = null;
   size = 0;
 
-  get oldest(): BodyLease | null {
+  get oldest(): BodyReservation | null {
     return this.#oldest;
   }
 
-  add(lease: BodyLease): void {
+  add(lease: BodyReservation): void {
     lease.older = this.#newest;
     if (this.#newest === null) this.#oldest = lease;
     else this.#newest.newer = lease;
@@ -104,11 +104,11 @@ class Arriving {
     this.size += 1;
   }
 
-  has(lease: BodyLease): boolean {
+  has(lease: BodyReservation): boolean {
     return lease.older !== null || this.#oldest === lease;
   }
 
-  delete(lease: BodyLease): void {
+  delete(lease: BodyReservation): void {
     if (!this.has(lease)) return;
     const { older, newer } = lease;
     if (older === null) this.#oldest = newer;
@@ -121,11 +121,11 @@ class Arriving {
   }
 }
 
-export class BodyLease {
-  older: BodyLease | null = null;
+export class BodyReservation {
+  older: BodyReservation | null = null;
   /** @internal */
-  newer: BodyLease | null = null;
-  #place: { budget: BodyBudget; owner: Owner } | null = null;
+  newer: BodyReservation | null = null;
+  #place: { budget: BodyBudget; owner: BudgetOwner } | null = null;
   #bytes = 0;
 
   constructor(private readonly giveWay: () => void) {}
@@ -134,7 +134,7 @@ export class BodyLease {
     return this.#bytes;
   }
 
-  take(bytes: number): boolean {
+  grow(bytes: number): boolean {
     const place = this.#place;
     if (place === null || !place.budget.makeRoom(place.owner, bytes, this)) return false;
     place.budget.add(place.owner, bytes);
@@ -142,7 +142,7 @@ export class BodyLease {
     return true;
   }
 
-  give(bytes: number): void {
+  shrink(bytes: number): void {
     if (this.#place === null) return;
     this.#place.budget.add(this.#place.owner, -bytes);
     this.#bytes -= bytes;
@@ -153,30 +153,30 @@ export class BodyLease {
    * has no room.
    */
   moveTo(budget: BodyBudget, key: string): boolean {
-    const bytes = Math.max(this.#bytes, OPEN_COST);
-    this.close();
-    this.#place = { budget, owner: budget.enter(this, key) };
-    if (this.take(bytes)) return true;
-    this.close();
+    const bytes = Math.max(this.#bytes, OPEN_BODY_BYTES);
+    this.release();
+    this.#place = { budget, owner: budget.register(this, key) };
+    if (this.grow(bytes)) return true;
+    this.release();
     return false;
   }
 
   /** Marks the body as complete: it can no longer be evicted. */
-  arrived(): void {
+  markArrived(): void {
     this.#place?.owner.arriving.delete(this);
   }
 
   revoke(): void {
-    this.close();
+    this.release();
     this.giveWay();
   }
 
-  close(): void {
+  release(): void {
     const place = this.#place;
     if (place === null) return;
     const bytes = this.#bytes;
     this.#place = null;
     this.#bytes = 0;
-    place.budget.leave(this, place.owner, bytes);
+    place.budget.unregister(this, place.owner, bytes);
   }
 }

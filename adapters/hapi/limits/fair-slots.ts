@@ -19,7 +19,7 @@ export class FairSlots {
 
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await this.#turn(owner);
+    else await this.#acquire(owner);
     try {
       if (this.yields) await new Promise((resolve) => setImmediate(resolve));
       return await work();
@@ -28,7 +28,7 @@ export class FairSlots {
     }
   }
 
-  #turn(owner: string): Promise<void> {
+  #acquire(owner: string): Promise<void> {
     return new Promise((resolve) => {
       const queue = this.#waiting.get(owner);
       if (queue) queue.push(resolve);

@@ -21,7 +21,7 @@ export class RequestsInFlight {
   }
 
   /** Aborts when the service begins to stop, so that long-polling requests answer. */
-  get ending(): AbortSignal {
+  get stopSignal(): AbortSignal {
     return this.#ending.signal;
   }
 
@@ -34,25 +34,25 @@ export class RequestsInFlight {
    * @param address of a caller without a credential, else null
    * @returns null when no slot is free
    */
-  enter(address: string | null): RequestPlace | null {
+  acquire(address: string | null): RequestSlot | null {
     if (this.count >= this.most) return null;
-    if (address === null) return this.admit(null);
-    if (this.#anonymousCount >= this.#mostAnonymous || !this.mayHold(address)) return null;
-    return this.admit(address);
+    if (address === null) return this.acquireUnlimited(null);
+    if (this.#anonymousCount >= this.#mostAnonymous || !this.hasCapacity(address)) return null;
+    return this.acquireUnlimited(address);
   }
 
-  mayHold(address: string): boolean {
+  hasCapacity(address: string): boolean {
     return (this.#anonymous.get(address) ?? 0) < this.#mostPerAddress;
   }
 
-  admit(address: string | null): RequestPlace {
-    const place = new RequestPlace(this, address);
+  acquireUnlimited(address: string | null): RequestSlot {
+    const place = new RequestSlot(this, address);
     place.resume();
     return place;
   }
 
   /** @internal */
-  add(address: string | null, n: 1 | -1): void {
+  adjustCount(address: string | null, n: 1 | -1): void {
     this.count += n;
     if (address === null) return;
     this.#anonymousCount += n;
@@ -62,7 +62,7 @@ export class RequestsInFlight {
   }
 }
 
-export class RequestPlace {
+export class RequestSlot {
   #taken = false;
 
   constructor(
@@ -70,13 +70,13 @@ export class RequestPlace {
     private readonly address: string | null,
   ) {}
 
-  leave(): void {
-    if (this.#taken) this.inFlight.add(this.address, -1);
+  release(): void {
+    if (this.#taken) this.inFlight.adjustCount(this.address, -1);
     this.#taken = false;
   }
 
   resume(): void {
-    if (!this.#taken) this.inFlight.add(this.address, 1);
+    if (!this.#taken) this.inFlight.adjustCount(this.address, 1);
     this.#taken = true;
   }
 }

@@ -2,10 +2,10 @@
  * A verified key or password is never rejected because of other callers at its address (contract
  * 00, limits): the request runs first, and its answer is sent only if the credential was verified.
  */
-import { failureOf, type Failure } from '../wire/failure.js';
+import { toFailure, type Failure } from '../wire/failure.js';
 import type { RateLimits } from './rate-limits.js';
 
-export async function unlessProven<T extends object>(
+export async function answerIfVerified<T extends object>(
   limited: Failure,
   { limits }: { limits: RateLimits },
   call: { answer: () => Promise<T>; proves: (answer: T) => string | null },
@@ -14,9 +14,9 @@ export async function unlessProven<T extends object>(
   try {
     answer = await call.answer();
   } catch (thrown) {
-    if (failureOf(thrown) === null) throw thrown;
+    if (toFailure(thrown) === null) throw thrown;
     return limited;
   }
   const who = call.proves(answer);
-  return who === null ? limited : (limits.checkProven(who) ?? answer);
+  return who === null ? limited : (limits.checkVerified(who) ?? answer);
 }

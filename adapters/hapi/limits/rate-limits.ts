@@ -5,11 +5,11 @@
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { OpenBucket, RateClass } from '../../../ports/http.js';
+import type { PublicBucket, RateClass } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure } from '../wire/failure.js';
 
-interface Bucket {
+interface TokenBucket {
   tokens: number;
   at: number;
 }
@@ -17,8 +17,8 @@ interface Bucket {
 /**
  * Buckets by key. The least recently used bucket is evicted; its owner then starts with a full one.
  */
-export class Buckets {
-  readonly #buckets: BoundedMap<Bucket>;
+export class TokenBuckets {
+  readonly #buckets: BoundedMap<TokenBucket>;
 
   constructor(
     /** Tokens per minute; 0: no limit. */
@@ -38,8 +38,8 @@ export class Buckets {
    */
   take(key: string, n = 1, taken = 0): boolean {
     if (this.perMinute === 0 || n <= taken) return true;
-    const bucket = this.#bucket(key);
-    if (bucket.tokens + taken < Math.min(n, this.#part)) return false;
+    const bucket = this.#getBucket(key);
+    if (bucket.tokens + taken < Math.min(n, this.#capacity)) return false;
     bucket.tokens -= n - taken;
     return true;
   }
@@ -49,25 +49,25 @@ export class Buckets {
   }
 
   /** Builds the 429 with the rate limit headers of contract 00. */
-  refusal(key: string, n = 1): Failure {
-    const { tokens } = this.#bucket(key);
-    const perSecond = this.#perSecond;
-    const wait = this.wait(key, n);
+  toFailure(key: string, n = 1): Failure {
+    const { tokens } = this.#getBucket(key);
+    const perSecond = this.#tokensPerSecond;
+    const wait = this.getWaitSeconds(key, n);
     return new Failure('rate_limited', `Too many calls. Come back in ${wait} s.`, {
       headers: {
         'retry-after': String(wait),
         'ratelimit-limit': String(this.size),
         'ratelimit-remaining': String(Math.max(0, Math.floor(tokens))),
-        'ratelimit-reset': String(Math.max(wait, Math.ceil((this.#part - tokens) / perSecond))),
+        'ratelimit-reset': String(Math.max(wait, Math.ceil((this.#capacity - tokens) / perSecond))),
       },
     });
   }
 
-  wait(key: string, n = 1): number {
-    return Math.max(1, Math.ceil((Math.min(n, this.#part) - this.#bucket(key).tokens) / this.#perSecond));
+  getWaitSeconds(key: string, n = 1): number {
+    return Math.max(1, Math.ceil((Math.min(n, this.#capacity) - this.#getBucket(key).tokens) / this.#tokensPerSecond));
   }
 
-  get #perSecond(): number {
+  get #tokensPerSecond(): number {
     return this.perMinute / 60 / this.sharers();
   }
 
@@ -75,13 +75,13 @@ export class Buckets {
    * Tokens that this process may hand out in one burst; at least one, so that callers can get
    * through.
    */
-  get #part(): number {
+  get #capacity(): number {
     return Math.max(1, this.size / this.sharers());
   }
 
-  #bucket(key: string): Bucket {
+  #getBucket(key: string): TokenBucket {
     const now = this.clock.monotonic();
-    const part = this.#part;
+    const part = this.#capacity;
     const known = this.#buckets.get(key);
     if (known) {
       const refilled = ((now - known.at) * this.perMinute) / 60_000 / this.sharers();
@@ -99,27 +99,27 @@ export class Buckets {
  * Multiple of the category limit that bounds the number of calls, since a call itself is
  * inexpensive.
  */
-const CALLS_PER_UNIT = 10;
+const CALLS_PER_CATEGORY_UNIT = 10;
 
 const SHARED_CATEGORY = 'error';
 
 export class RateLimits {
-  readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
-  readonly failures: Buckets;
-  readonly #proven: Buckets;
-  readonly #keyless: Buckets;
-  readonly #calls: Buckets;
-  readonly #keylessCalls: Buckets;
+  readonly #classes: Record<Exclude<RateClass, 'none'>, TokenBuckets>;
+  readonly failures: TokenBuckets;
+  readonly #proven: TokenBuckets;
+  readonly #keyless: TokenBuckets;
+  readonly #calls: TokenBuckets;
+  readonly #keylessCalls: TokenBuckets;
 
   /** @param sharers number of processes that share the limits */
   constructor(limits: HttpLimits, clock: Clock, sharers: () => number = () => 1) {
-    const of = (perMinute: number, size = perMinute): Buckets =>
-      new Buckets(perMinute, Math.max(1, size), clock, sharers);
-    const intake = (times = 1): Buckets =>
+    const of = (perMinute: number, size = perMinute): TokenBuckets =>
+      new TokenBuckets(perMinute, Math.max(1, size), clock, sharers);
+    const intake = (times = 1): TokenBuckets =>
       of(limits.intake_per_minute * times, (limits.intake_burst || limits.intake_per_minute) * times);
     this.#keyless = intake();
-    this.#calls = intake(CALLS_PER_UNIT);
-    this.#keylessCalls = intake(CALLS_PER_UNIT);
+    this.#calls = intake(CALLS_PER_CATEGORY_UNIT);
+    this.#keylessCalls = intake(CALLS_PER_CATEGORY_UNIT);
     this.#classes = {
       api: of(limits.api_per_minute),
       intake: intake(),
@@ -132,11 +132,11 @@ export class RateLimits {
 
   checkKeyless(address: string, byCategory: boolean): Failure | null {
     const buckets = byCategory ? this.#keylessCalls : this.#keyless;
-    return buckets.take(address) ? null : buckets.refusal(address);
+    return buckets.take(address) ? null : buckets.toFailure(address);
   }
 
   checkCalls(key: string, n = 1, taken = 0): Failure | null {
-    return this.#calls.take(key, n, taken) ? null : this.#calls.refusal(key, n);
+    return this.#calls.take(key, n, taken) ? null : this.#calls.toFailure(key, n);
   }
 
   /**
@@ -146,21 +146,21 @@ export class RateLimits {
   checkCategory(category: string, key: string, n: number): { refusal: Failure; seconds: number } | null {
     const { intake } = this.#classes;
     const own = category === SHARED_CATEGORY ? key : `${category} ${key}`;
-    return intake.take(own, n) ? null : { refusal: intake.refusal(own, n), seconds: intake.wait(own, n) };
+    return intake.take(own, n) ? null : { refusal: intake.toFailure(own, n), seconds: intake.getWaitSeconds(own, n) };
   }
 
-  checkOpen(bucket: OpenBucket, network: string): Failure | null {
+  checkOpenRequest(bucket: PublicBucket, network: string): Failure | null {
     return this.check('public', `${bucket} ${network}`);
   }
 
-  checkProven(who: string): Failure | null {
-    return this.#proven.take(who) ? null : this.#proven.refusal(who);
+  checkVerified(who: string): Failure | null {
+    return this.#proven.take(who) ? null : this.#proven.toFailure(who);
   }
 
   check(rate: RateClass, key: string, n = 1, taken = 0): Failure | null {
     if (rate === 'none') return null;
     const buckets = this.#classes[rate];
-    return buckets.take(key, n, taken) ? null : buckets.refusal(key, n);
+    return buckets.take(key, n, taken) ? null : buckets.toFailure(key, n);
   }
 }
 
@@ -168,7 +168,7 @@ export class RateLimits {
  * Adds the rate limit headers of contract 00 to a plugin's own 429, as if its bucket held one
  * token.
  */
-export function withRateLimitHeaders(failure: Failure): Failure {
+export function addRateLimitHeaders(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 429 || headers['ratelimit-limit']) return failure;
   const wait = headers['retry-after'] ?? '1';

@@ -4,10 +4,10 @@
  */
 import { RequestsInFlight } from './in-flight.js';
 
-export class StreamPlaces {
+export class StreamSlots {
   readonly #all: RequestsInFlight;
   /** Anonymous downloads that can be cut, by address, each set ordered by last progress. */
-  readonly #downloads = new Map<string, Set<StreamPlace>>();
+  readonly #downloads = new Map<string, Set<StreamSlot>>();
 
   constructor(most: number) {
     this.#all = new RequestsInFlight(most);
@@ -21,15 +21,15 @@ export class StreamPlaces {
    * @param address of a caller without a credential, else null
    * @returns null when no slot is free
    */
-  enter(address: string | null): StreamPlace | null {
-    let place = this.#all.enter(address);
-    if (place === null && address !== null && this.#all.mayHold(address) && this.#makeRoom(address))
-      place = this.#all.enter(address);
-    return place === null ? null : new StreamPlace(this, address, () => place.leave());
+  acquire(address: string | null): StreamSlot | null {
+    let place = this.#all.acquire(address);
+    if (place === null && address !== null && this.#all.hasCapacity(address) && this.#makeRoom(address))
+      place = this.#all.acquire(address);
+    return place === null ? null : new StreamSlot(this, address, () => place.release());
   }
 
   #makeRoom(newcomer: string): boolean {
-    let most: ReadonlySet<StreamPlace> = new Set();
+    let most: ReadonlySet<StreamSlot> = new Set();
     for (const own of this.#downloads.values()) if (own.size > most.size) most = own;
     // Evicts only if the newcomer does not end up with more downloads than the other address.
     if (most.size < (this.#downloads.get(newcomer)?.size ?? 0) + 2) return false;
@@ -40,7 +40,7 @@ export class StreamPlaces {
     return false;
   }
 
-  last(place: StreamPlace, address: string): void {
+  moveToEnd(place: StreamSlot, address: string): void {
     const own = this.#downloads.get(address) ?? new Set();
     this.#downloads.set(address, own);
     own.delete(place);
@@ -48,42 +48,42 @@ export class StreamPlaces {
   }
 
   /** @internal */
-  gone(place: StreamPlace, address: string): void {
+  remove(place: StreamSlot, address: string): void {
     const own = this.#downloads.get(address);
     own?.delete(place);
     if (own?.size === 0) this.#downloads.delete(address);
   }
 }
 
-export class StreamPlace {
+export class StreamSlot {
   #giveWay: (() => void) | null = null;
   #left = false;
 
   /** @internal */
   constructor(
-    private readonly places: StreamPlaces,
+    private readonly places: StreamSlots,
     private readonly address: string | null,
     private readonly free: () => void,
   ) {}
 
-  mayGiveWay(cut: () => void): void {
+  allowEviction(cut: () => void): void {
     this.#giveWay = cut;
-    this.moved();
+    this.markProgress();
   }
 
-  moved(): void {
-    if (!this.#left && this.#giveWay !== null && this.address !== null) this.places.last(this, this.address);
+  markProgress(): void {
+    if (!this.#left && this.#giveWay !== null && this.address !== null) this.places.moveToEnd(this, this.address);
   }
 
   revoke(): void {
-    this.leave();
+    this.release();
     this.#giveWay?.();
   }
 
-  leave(): void {
+  release(): void {
     if (this.#left) return;
     this.#left = true;
     this.free();
-    if (this.address !== null) this.places.gone(this, this.address);
+    if (this.address !== null) this.places.remove(this, this.address);
   }
 }

@@ -8,16 +8,16 @@
  * A response with progress within this time is cut only when the total is used up, because fast
  * readers may share an address.
  */
-const STALE_MS = 2_000;
+const STALLED_AFTER_MS = 2_000;
 
-interface Owner {
+interface BudgetOwner {
   readonly key: string;
   bytes: number;
-  readonly leases: Set<UnsentLease>;
+  readonly leases: Set<UnsentReservation>;
 }
 
 export class UnsentBudget {
-  readonly #owners = new Map<string, Owner>();
+  readonly #owners = new Map<string, BudgetOwner>();
   #held = 0;
   #cut = 0;
 
@@ -28,72 +28,72 @@ export class UnsentBudget {
     readonly now: () => number = () => performance.now(),
   ) {}
 
-  get held(): number {
+  get heldBytes(): number {
     return this.#held;
   }
 
-  get cut(): number {
+  get evictedCount(): number {
     return this.#cut;
   }
 
   /** @param giveWay called on eviction: its connection must be cut */
-  open(key: string, bytes: number, giveWay: () => void): UnsentLease {
+  open(key: string, bytes: number, giveWay: () => void): UnsentReservation {
     const owner = this.#owners.get(key) ?? { key, bytes: 0, leases: new Set() };
     this.#owners.set(key, owner);
-    const lease = new UnsentLease(this, owner, bytes, giveWay);
+    const lease = new UnsentReservation(this, owner, bytes, giveWay);
     owner.leases.add(lease);
     owner.bytes += bytes;
     this.#held += bytes;
-    const stale = this.now() - STALE_MS;
-    while (owner.bytes > this.share && this.#giveWay(owner, lease, stale));
-    while (this.#held > this.most && this.#giveWay(this.#largest(lease), lease, Infinity));
+    const stale = this.now() - STALLED_AFTER_MS;
+    while (owner.bytes > this.share && this.#evict(owner, lease, stale));
+    while (this.#held > this.most && this.#evict(this.#findLargestOwner(lease), lease, Infinity));
     return lease;
   }
 
   /** @internal */
-  leave(lease: UnsentLease, owner: Owner, bytes: number): void {
+  unregister(lease: UnsentReservation, owner: BudgetOwner, bytes: number): void {
     owner.leases.delete(lease);
     owner.bytes -= bytes;
     this.#held -= bytes;
     if (owner.leases.size === 0) this.#owners.delete(owner.key);
   }
 
-  #giveWay(owner: Owner | null, self: UnsentLease, before: number): boolean {
-    const first = owner === null ? null : oldest(owner, self);
+  #evict(owner: BudgetOwner | null, self: UnsentReservation, before: number): boolean {
+    const first = owner === null ? null : findOldest(owner, self);
     if (first === null || first.movedAt > before) return false;
     this.#cut += 1;
     first.revoke();
     return true;
   }
 
-  #largest(self: UnsentLease): Owner | null {
-    let largest: Owner | null = null;
+  #findLargestOwner(self: UnsentReservation): BudgetOwner | null {
+    let largest: BudgetOwner | null = null;
     for (const owner of this.#owners.values())
-      if (owner.bytes > (largest?.bytes ?? 0) && oldest(owner, self) !== null) largest = owner;
+      if (owner.bytes > (largest?.bytes ?? 0) && findOldest(owner, self) !== null) largest = owner;
     return largest;
   }
 }
 
-function oldest({ leases }: Owner, self: UnsentLease): UnsentLease | null {
+function findOldest({ leases }: BudgetOwner, self: UnsentReservation): UnsentReservation | null {
   for (const lease of leases) if (lease !== self) return lease;
   return null;
 }
 
-export class UnsentLease {
+export class UnsentReservation {
   movedAt: number;
   #open = true;
 
   /** @internal */
   constructor(
     private readonly budget: UnsentBudget,
-    private readonly owner: Owner,
+    private readonly owner: BudgetOwner,
     private readonly bytes: number,
     private readonly giveWay: () => void,
   ) {
     this.movedAt = budget.now();
   }
 
-  moved(): void {
+  markProgress(): void {
     if (!this.#open) return;
     this.movedAt = this.budget.now();
     this.owner.leases.delete(this);
@@ -101,13 +101,13 @@ export class UnsentLease {
   }
 
   revoke(): void {
-    this.close();
+    this.release();
     this.giveWay();
   }
 
-  close(): void {
+  release(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.budget.leave(this, this.owner, this.bytes);
+    this.budget.unregister(this, this.owner, this.bytes);
   }
 }

@@ -34,12 +34,12 @@ export const isRequired = (described: SchemaDescription): boolean => described.f
 export const isListed = ({ flags, metas = [] }: SchemaDescription): boolean =>
   flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 
-export const nameOf = (described: SchemaDescription): string | null => componentOf(described)?.name ?? null;
+export const getComponentName = (described: SchemaDescription): string | null => getComponent(described)?.name ?? null;
 
-export const componentOf = ({ metas = [] }: SchemaDescription): { name: string; description?: string } | undefined =>
+export const getComponent = ({ metas = [] }: SchemaDescription): { name: string; description?: string } | undefined =>
   metas.findLast(({ component }) => component !== undefined)?.component;
 
-export const branchesOf = ({ matches = [] }: SchemaDescription): SchemaDescription[] =>
+export const listBranches = ({ matches = [] }: SchemaDescription): SchemaDescription[] =>
   matches.flatMap(({ schema, then, otherwise }) =>
     [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),
   );

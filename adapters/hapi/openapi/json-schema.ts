@@ -4,14 +4,14 @@
  * parts are omitted (docs/decisions/013-openapi-by-our-own-hand.md).
  */
 import {
-  branchesOf,
-  componentOf,
+  listBranches,
+  getComponent,
   isRequired,
   type SchemaDescription,
   type JsonSchema,
   type DescribedRule,
 } from './description.js';
-import { each, limitOf, numberShape, stringShape } from './scalars.js';
+import { mergeRules, toLimit, buildNumberSchema, buildStringSchema } from './scalars.js';
 
 export interface SchemaOptions {
   /** For input: states that joi rejects `''` unless it is allowed. */
@@ -20,12 +20,12 @@ export interface SchemaOptions {
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
-export function jsonSchema(described: SchemaDescription, options: SchemaOptions = {}): JsonSchema {
-  const component = componentOf(described);
-  if (component === undefined || options.keep === undefined) return written(described, options);
+export function toJsonSchema(described: SchemaDescription, options: SchemaOptions = {}): JsonSchema {
+  const component = getComponent(described);
+  if (component === undefined || options.keep === undefined) return buildSchema(described, options);
   const { flags = {}, allow = [] } = described;
-  const reference = options.keep(component.name, inner(described, options));
-  const preset = presetOf(described);
+  const reference = options.keep(component.name, toInlineSchema(described, options));
+  const preset = getDefaultValue(described);
   const beside = {
     ...(flags.description !== component.description && { description: flags.description }),
     ...(preset !== undefined && { default: preset }),
@@ -34,56 +34,56 @@ export function jsonSchema(described: SchemaDescription, options: SchemaOptions 
   return { ...reference, ...beside };
 }
 
-export function inner(described: SchemaDescription, options: SchemaOptions): JsonSchema {
+export function toInlineSchema(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const { flags = {}, allow = [], ...rest } = described;
   const { default: _default, description: _description, ...own } = flags;
-  const description = componentOf(described)?.description;
+  const description = getComponent(described)?.description;
   const kept = allow.filter((value) => value !== null);
-  return written(
+  return buildSchema(
     { ...rest, flags: { ...own, ...(description !== undefined && { description }) }, allow: kept },
     options,
   );
 }
 
-function written(described: SchemaDescription, options: SchemaOptions): JsonSchema {
-  const allowed = (described.allow ?? []).filter((value) => isJson(value));
+function buildSchema(described: SchemaDescription, options: SchemaOptions): JsonSchema {
+  const allowed = (described.allow ?? []).filter((value) => isJsonValue(value));
   const schema: JsonSchema =
-    described.flags?.only === true ? only(allowed) : nullable(shape(described, options), allowed);
+    described.flags?.only === true ? buildEnum(allowed) : addAllowedValues(buildShape(described, options), allowed);
   const { description } = described.flags ?? {};
-  const preset = presetOf(described);
+  const preset = getDefaultValue(described);
   if (description !== undefined) schema['description'] = description;
   if (preset !== undefined) schema['default'] = preset;
-  if (described.examples?.length) schema['examples'] = described.examples.map((example) => unwrap(example));
+  if (described.examples?.length) schema['examples'] = described.examples.map((example) => unwrapExample(example));
   return Object.assign(schema, ...(described.metas ?? []).map(({ json }) => json ?? {})) as JsonSchema;
 }
 
-function presetOf({ flags }: SchemaDescription): unknown {
+function getDefaultValue({ flags }: SchemaDescription): unknown {
   const preset = flags?.default;
-  return preset !== undefined && isJson(preset) && !isSpecial(preset) ? preset : undefined;
+  return preset !== undefined && isJsonValue(preset) && !isJoiMarker(preset) ? preset : undefined;
 }
 
-const unwrap = (example: unknown): unknown =>
+const unwrapExample = (example: unknown): unknown =>
   typeof example === 'object' && example !== null && 'value' in example ? example.value : example;
 
 /** joi's own markers: `{override: true}` in `allow`, `{special: 'deep'}` as a default. */
-const isSpecial = (value: unknown): boolean =>
+const isJoiMarker = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && ('override' in value || 'special' in value);
 
-const isJson = (value: unknown): boolean =>
+const isJsonValue = (value: unknown): boolean =>
   value === null ||
   ['string', 'number', 'boolean'].includes(typeof value) ||
-  (typeof value === 'object' && !isSpecial(value));
+  (typeof value === 'object' && !isJoiMarker(value));
 
-const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
+const JSON_TYPES: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
 /**
  * Builds an enumeration even for a single value, because client generators mishandle `const` of an
  * optional member. Booleans get none: no language has an enumeration of them.
  */
-function only(values: unknown[]): JsonSchema {
+function buildEnum(values: unknown[]): JsonSchema {
   const types = [
     ...new Set(
-      values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : TYPE_OF[typeof value])),
+      values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : JSON_TYPES[typeof value])),
     ),
   ];
   if (types.length === 1 && types[0] === 'boolean') return { type: 'boolean' };
@@ -94,7 +94,7 @@ function only(values: unknown[]): JsonSchema {
  * Adds values allowed in addition to the type: null widens the type, anything else becomes an
  * alternative.
  */
-function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
+function addAllowedValues(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
   const narrow = ['minLength', 'pattern', 'format', 'allOf'].some((key) => key in schema);
   const emptyFits = schema['type'] === 'string' && !narrow;
@@ -102,14 +102,14 @@ function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
   // A possibly empty string stays one type; alternatives would generate a union.
   if (schema['type'] === 'string' && others.length === 1 && others[0] === '')
-    return nullable(unchecked(schema), withNull.length > 0 ? [null] : []);
-  if (others.length > 0) return { anyOf: [schema, only(others), ...withNull] };
+    return addAllowedValues(dropTextLimits(schema), withNull.length > 0 ? [null] : []);
+  if (others.length > 0) return { anyOf: [schema, buildEnum(others), ...withNull] };
   if (!allowed.includes(null)) return schema;
   if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
   return { anyOf: [schema, ...withNull] };
 }
 
-function unchecked({
+function dropTextLimits({
   minLength: _min,
   pattern: _pattern,
   format: _format,
@@ -119,13 +119,13 @@ function unchecked({
   return rest;
 }
 
-function shape(described: SchemaDescription, options: SchemaOptions): JsonSchema {
+function buildShape(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const rules = described.rules ?? [];
   switch (described.type ?? 'any') {
     case 'string':
-      return stringShape(described, rules, options.strict ?? false);
+      return buildStringSchema(described, rules, options.strict ?? false);
     case 'number':
-      return numberShape(rules);
+      return buildNumberSchema(rules);
     case 'boolean':
       return { type: 'boolean' };
     case 'date':
@@ -133,33 +133,33 @@ function shape(described: SchemaDescription, options: SchemaOptions): JsonSchema
     case 'binary':
       return { type: 'string', contentEncoding: 'base64' };
     case 'array':
-      return arrayShape(described, rules, options);
+      return buildArraySchema(described, rules, options);
     case 'object':
-      return objectShape(described, rules, options);
+      return buildObjectSchema(described, rules, options);
     case 'alternatives':
-      return alternatives(described, options);
+      return buildAlternatives(described, options);
     case 'link':
-      return linkShape(described, options);
+      return buildLinkSchema(described, options);
     default:
       return {};
   }
 }
 
 /** A recursive schema: `joi.link('#TreeNode')` inside the schema with this id and name. */
-function linkShape({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
+function buildLinkSchema({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
   const [id] = link?.ref?.path ?? [];
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
 }
 
-function arrayShape(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
+function buildArraySchema(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const items = (described.items ?? [])
     .filter((item) => item.flags?.presence !== 'forbidden')
-    .map((item) => jsonSchema(item, options));
-  const ordered = (described.ordered ?? []).map((item) => jsonSchema(item, options));
-  const sizes = each(rules, ({ name }, limit) => {
-    if (name === 'min') return limitOf('minItems', limit);
-    if (name === 'max') return limitOf('maxItems', limit);
-    if (name === 'length') return { ...limitOf('minItems', limit), ...limitOf('maxItems', limit) };
+    .map((item) => toJsonSchema(item, options));
+  const ordered = (described.ordered ?? []).map((item) => toJsonSchema(item, options));
+  const sizes = mergeRules(rules, ({ name }, limit) => {
+    if (name === 'min') return toLimit('minItems', limit);
+    if (name === 'max') return toLimit('maxItems', limit);
+    if (name === 'length') return { ...toLimit('minItems', limit), ...toLimit('maxItems', limit) };
     return name === 'unique' ? { uniqueItems: true } : {};
   });
   return {
@@ -170,22 +170,22 @@ function arrayShape(described: SchemaDescription, rules: DescribedRule[], option
   };
 }
 
-function objectShape(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
+function buildObjectSchema(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const keys = Object.entries(described.keys ?? {}).filter(
     ([, { flags }]) => flags?.presence !== 'forbidden' && flags?.result !== 'strip',
   );
   const required = keys.filter(([, key]) => isRequired(key)).map(([name]) => name);
   const patterns = (described.patterns ?? []).filter((one) => one.rule !== undefined);
-  const values = patterns.map((one) => jsonSchema(one.rule as SchemaDescription, options));
-  const sizes = each(rules, ({ name }, limit) => {
-    if (name === 'min') return limitOf('minProperties', limit);
-    return name === 'max' ? limitOf('maxProperties', limit) : {};
+  const values = patterns.map((one) => toJsonSchema(one.rule as SchemaDescription, options));
+  const sizes = mergeRules(rules, ({ name }, limit) => {
+    if (name === 'min') return toLimit('minProperties', limit);
+    return name === 'max' ? toLimit('maxProperties', limit) : {};
   });
   const closed = described.flags?.unknown === false;
   return {
     type: 'object',
     ...(keys.length > 0 && {
-      properties: Object.fromEntries(keys.map(([name, key]) => [name, jsonSchema(key, options)])),
+      properties: Object.fromEntries(keys.map(([name, key]) => [name, toJsonSchema(key, options)])),
     }),
     ...(required.length > 0 && { required }),
     ...(closed && { additionalProperties: false }),
@@ -194,8 +194,8 @@ function objectShape(described: SchemaDescription, rules: DescribedRule[], optio
   };
 }
 
-function alternatives(described: SchemaDescription, options: SchemaOptions): JsonSchema {
-  const schemas = branchesOf(described).map((one) => jsonSchema(one, options));
+function buildAlternatives(described: SchemaDescription, options: SchemaOptions): JsonSchema {
+  const schemas = listBranches(described).map((one) => toJsonSchema(one, options));
   if (schemas.length === 0) return {};
   if (schemas.length === 1) return schemas[0]!;
   const match = described.flags?.match;

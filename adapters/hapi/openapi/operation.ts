@@ -1,15 +1,15 @@
 import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
-import { cookieName } from '../wire/cookies.js';
+import { toCookieName } from '../wire/cookies.js';
 import type { Components } from './components.js';
 import { isListed, isRequired, type SchemaDescription } from './description.js';
-import { jsonSchema } from './json-schema.js';
-import { responses, type ResponseParts } from './responses.js';
+import { toJsonSchema } from './json-schema.js';
+import { buildResponses, type ResponseParts } from './responses.js';
 
 type Json = Record<string, unknown>;
 
-export function operation(
+export function buildOperation(
   route: MountedRoute,
   place: { method: string; path: string; tag: string },
   operationId: string,
@@ -19,29 +19,29 @@ export function operation(
   const { components } = parts;
   const policy = new AccessPolicy(spec.access, spec.bare);
   const parameters = [
-    ...pathParameters(place.path, spec.input?.params && spec.input.params.describe(), components),
-    ...queryParameters(spec, components),
-    ...headerParameters(spec, policy, place.method),
+    ...buildPathParameters(place.path, spec.input?.params && spec.input.params.describe(), components),
+    ...buildQueryParameters(spec, components),
+    ...buildHeaderParameters(spec, policy, place.method),
   ];
-  const body = place.method === 'GET' ? null : requestBody(spec, operationId, components);
+  const body = place.method === 'GET' ? null : buildRequestBody(spec, operationId, components);
   return {
     operationId,
     tags: [place.tag],
     summary: spec.summary,
     description: spec.description ?? `${spec.summary}.`,
-    security: security(policy, spec),
+    security: buildSecurity(policy, spec),
     ...(spec.tool && { 'x-mcp-tools': [spec.tool].flat().map((tool) => tool.name) }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
-    responses: responses(route, policy, operationId, parts),
+    responses: buildResponses(route, policy, operationId, parts),
   };
 }
 
-function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[] {
+function buildSecurity(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[] {
   if (policy.public) return [];
   if (policy.basic) return [{ basic: [] }];
   const { scopes, anyToken, sharedKey, session, intake } = policy.describe();
-  const places = credentialIn.map((place) => ({ [schemeOf(place)]: [] }));
+  const places = credentialIn.map((place) => ({ [toSchemeName(place)]: [] }));
   if (places.length > 0) return places;
   return [
     ...scopes.map((scope) => ({ token: [scope] })),
@@ -52,31 +52,31 @@ function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[
   ];
 }
 
-const schemeOf = ({ name }: { name: string }): string =>
+const toSchemeName = ({ name }: { name: string }): string =>
   name.toLowerCase().replaceAll(/[^a-z0-9]+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
+const buildBearerScheme = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
 
 /**
  * Builds the security schemes that operations refer to.
  * @param routes for those with their own credential location
  */
-export function securitySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
+export function buildSecuritySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {
-    token: bearer('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
-    sharedKey: bearer('The value of `security.shared_key`.'),
-    intakeKey: bearer('A public intake key of a project: it can report errors and nothing else.'),
+    token: buildBearerScheme('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
+    sharedKey: buildBearerScheme('The value of `security.shared_key`.'),
+    intakeKey: buildBearerScheme('A public intake key of a project: it can report errors and nothing else.'),
     basic: { type: 'http', scheme: 'basic', description: 'Asked for only where the path is protected.' },
     session: {
       type: 'apiKey',
       in: 'cookie',
-      name: cookieName(SESSION_COOKIE, secure),
+      name: toCookieName(SESSION_COOKIE, secure),
       description: 'A signed-in account; changes also carry `X-CSRF-Token`.',
     },
     ...Object.fromEntries(
       own.map((place) => [
-        schemeOf(place),
+        toSchemeName(place),
         {
           type: 'apiKey',
           ...place,
@@ -87,20 +87,20 @@ export function securitySchemes(routes: readonly MountedRoute[], secure: boolean
   };
 }
 
-function pathParameters(path: string, described: SchemaDescription | undefined, components: Components): Json[] {
+function buildPathParameters(path: string, described: SchemaDescription | undefined, components: Components): Json[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) =>
-    parameter('path', name, described?.keys?.[name] ?? { type: 'string' }, true, components),
+    buildParameter('path', name, described?.keys?.[name] ?? { type: 'string' }, true, components),
   );
 }
 
-function queryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
+function buildQueryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
   const { keys = {} } = (input?.query === undefined ? {} : input.query.describe()) as SchemaDescription;
   return Object.entries(keys)
     .filter(([name, key]) => isListed(key) && !credentialIn.some((place) => place.name === name))
-    .map(([name, key]) => parameter('query', name, key, isRequired(key), components));
+    .map(([name, key]) => buildParameter('query', name, key, isRequired(key), components));
 }
 
-function headerParameters({ input }: RouteSpec, policy: AccessPolicy, method: string): Json[] {
+function buildHeaderParameters({ input }: RouteSpec, policy: AccessPolicy, method: string): Json[] {
   const changes = policy.session !== null && method !== 'GET';
   const all = {
     ...input?.headers,
@@ -114,14 +114,14 @@ function headerParameters({ input }: RouteSpec, policy: AccessPolicy, method: st
   }));
 }
 
-function parameter(
+function buildParameter(
   place: 'path' | 'query',
   name: string,
   described: SchemaDescription,
   required: boolean,
   components: Components,
 ): Json {
-  const { description, ...schema } = jsonSchema(described, components.input);
+  const { description, ...schema } = toJsonSchema(described, components.input);
   return {
     name,
     in: place,
@@ -131,25 +131,25 @@ function parameter(
   };
 }
 
-const BINARY: Json = { type: 'string', format: 'binary' };
-const STRING: Json = { type: 'string' };
+const BINARY_SCHEMA: Json = { type: 'string', format: 'binary' };
+const STRING_SCHEMA: Json = { type: 'string' };
 
-function streamed({ mediaTypes, multipart }: StreamedInput): Json {
-  const types = Object.fromEntries(mediaTypes.map((type) => [type, { schema: BINARY }]));
+function buildStreamedBody({ mediaTypes, multipart }: StreamedInput): Json {
+  const types = Object.fromEntries(mediaTypes.map((type) => [type, { schema: BINARY_SCHEMA }]));
   if (multipart === undefined) return types;
   const { file, fields } = multipart;
-  const properties = { [file]: BINARY, ...Object.fromEntries(fields.map((name) => [name, STRING])) };
+  const properties = { [file]: BINARY_SCHEMA, ...Object.fromEntries(fields.map((name) => [name, STRING_SCHEMA])) };
   // The form comes first, because openapi-generator reads only the first type.
   return { 'multipart/form-data': { schema: { type: 'object', required: [file], properties } }, ...types };
 }
 
-function requestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
+function buildRequestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
   const { input, limits } = spec;
   const required = !(input?.optionalBody ?? false);
-  if (input?.stream) return { required: true, content: streamed(input.stream) };
+  if (input?.stream) return { required: true, content: buildStreamedBody(input.stream) };
   if (limits?.payload === 'raw') {
     const types = [input?.mediaType ?? 'application/octet-stream'].flat();
-    return { required, content: Object.fromEntries(types.map((type) => [type, { schema: BINARY }])) };
+    return { required, content: Object.fromEntries(types.map((type) => [type, { schema: BINARY_SCHEMA }])) };
   }
   if (input?.body === undefined) return null;
   const described = input.body.describe() as SchemaDescription;
@@ -161,7 +161,7 @@ function requestBody(spec: RouteSpec, operationId: string, components: Component
     content: Object.fromEntries(
       [input.mediaType ?? 'application/json']
         .flat()
-        .map((type) => [type, { schema: components.body(described, name) }]),
+        .map((type) => [type, { schema: components.buildBodySchema(described, name) }]),
     ),
   };
 }

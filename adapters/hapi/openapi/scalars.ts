@@ -1,19 +1,19 @@
 import type { SchemaDescription, JsonSchema, DescribedRule } from './description.js';
 
-export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
+export const mergeRules = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
   // A limit that refers to another field has no number.
   Object.assign(
     {},
     ...rules.map((rule) => one(rule, typeof rule.args?.limit === 'number' ? rule.args.limit : NaN)),
   ) as JsonSchema;
 
-export const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
+export const toLimit = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
 
 /** @param strict states that joi rejects `''` unless it is allowed */
-export function stringShape(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
-  const said = each(rules, stringRule);
+export function buildStringSchema(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
+  const said = mergeRules(rules, toStringKeyword);
   const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
-  const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? patternOf(rule) : []));
+  const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? toPatternKeywords(rule) : []));
   return {
     type: 'string',
     ...(filled && { minLength: 1 }),
@@ -22,14 +22,14 @@ export function stringShape(described: SchemaDescription, rules: DescribedRule[]
   };
 }
 
-function stringRule({ name }: DescribedRule, limit: number): JsonSchema {
+function toStringKeyword({ name }: DescribedRule, limit: number): JsonSchema {
   switch (name) {
     case 'min':
-      return limitOf('minLength', limit);
+      return toLimit('minLength', limit);
     case 'max':
-      return limitOf('maxLength', limit);
+      return toLimit('maxLength', limit);
     case 'length':
-      return { ...limitOf('minLength', limit), ...limitOf('maxLength', limit) };
+      return { ...toLimit('minLength', limit), ...toLimit('maxLength', limit) };
     case 'guid':
       return { format: 'uuid' };
     case 'email':
@@ -47,39 +47,39 @@ function stringRule({ name }: DescribedRule, limit: number): JsonSchema {
  * Control characters written as ranges, the only class that every regular expression dialect
  * supports.
  */
-const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
+const CONTROL_CLASS = '[\\u0000-\\u001F\\u007F-\\u009F]';
 
 /** An escaped zero after an even number of backslashes. */
-const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
+const NUL_PATTERN = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
 
 /**
  * Converts a pattern, which joi writes as `/…/flags`. Flags that change the match, and Unicode
  * classes that engines name differently, are omitted.
  */
-function patternOf({ args }: DescribedRule): JsonSchema[] {
+function toPatternKeywords({ args }: DescribedRule): JsonSchema[] {
   const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;
   const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
-  const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
+  const pattern = source.replaceAll('\\p{Cc}', CONTROL_CLASS).replaceAll(NUL_PATTERN, '$1\\u0000');
   if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
   return [options?.invert === true ? { not: { pattern } } : { pattern }];
 }
 
-export const numberShape = (rules: DescribedRule[]): JsonSchema => ({
+export const buildNumberSchema = (rules: DescribedRule[]): JsonSchema => ({
   type: rules.some(({ name }) => name === 'integer' || name === 'port') ? 'integer' : 'number',
-  ...each(rules, numberRule),
+  ...mergeRules(rules, toNumberKeyword),
 });
 
-function numberRule({ name, args }: DescribedRule, limit: number): JsonSchema {
+function toNumberKeyword({ name, args }: DescribedRule, limit: number): JsonSchema {
   switch (name) {
     case 'min':
-      return limitOf('minimum', limit);
+      return toLimit('minimum', limit);
     case 'max':
-      return limitOf('maximum', limit);
+      return toLimit('maximum', limit);
     case 'greater':
-      return limitOf('exclusiveMinimum', limit);
+      return toLimit('exclusiveMinimum', limit);
     case 'less':
-      return limitOf('exclusiveMaximum', limit);
+      return toLimit('exclusiveMaximum', limit);
     case 'multiple':
       return typeof args?.base === 'number' ? { multipleOf: args.base } : {};
     case 'sign':

@@ -9,16 +9,16 @@ import { join, relative, sep } from 'node:path';
 import { createBrotliCompress } from 'node:zlib';
 import type { Server } from '@hapi/hapi';
 import Inert from '@hapi/inert';
-import { QUICK } from '../transport/compress.js';
+import { FAST_BROTLI_OPTIONS } from '../transport/compress.js';
 
-export const ASSETS = '/assets/';
+export const ASSETS_PATH = '/assets/';
 
-const STYLE = 'style.css';
+const STYLESHEET = 'style.css';
 
 /** inert's types lack `lookupMap`. */
-const PRECOMPRESSED = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };
+const PRECOMPRESSED_OPTIONS = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };
 
-export class Assets {
+export class StaticAssets {
   readonly #versions = new Map<string, string>();
   readonly #folders = new Map<string, string>();
 
@@ -38,25 +38,25 @@ export class Assets {
     }
   }
 
-  readonly address = (path: unknown): string => {
+  readonly getUrl = (path: unknown): string => {
     const version = this.#versions.get(String(path));
-    return `${ASSETS}${String(path)}${version ? `?v=${version}` : ''}`;
+    return `${ASSETS_PATH}${String(path)}${version ? `?v=${version}` : ''}`;
   };
 
-  stylesOf(plugins: Iterable<string>): string[] {
-    return [...new Set(plugins)].map((id) => `${id}/${STYLE}`).filter((path) => this.#versions.has(path));
+  listStylesheets(plugins: Iterable<string>): string[] {
+    return [...new Set(plugins)].map((id) => `${id}/${STYLESHEET}`).filter((path) => this.#versions.has(path));
   }
 
-  async serve(server: Server): Promise<string[]> {
+  async mount(server: Server): Promise<string[]> {
     await server.register(Inert);
-    server.encoder('br', () => createBrotliCompress(QUICK));
+    server.encoder('br', () => createBrotliCompress(FAST_BROTLI_OPTIONS));
     const paths = [...this.#folders].map(([prefix, folder]) => {
-      const path = `${ASSETS}${prefix}{path*}`;
+      const path = `${ASSETS_PATH}${prefix}{path*}`;
       server.route({
         method: 'GET',
         path,
         handler: {
-          directory: { path: folder, index: false, listing: false, redirectToSlash: false, ...PRECOMPRESSED },
+          directory: { path: folder, index: false, listing: false, redirectToSlash: false, ...PRECOMPRESSED_OPTIONS },
         },
         options: { state: { parse: false, failAction: 'ignore' } },
       });
@@ -65,8 +65,8 @@ export class Assets {
     return paths;
   }
 
-  caching(path: string, version: unknown): string {
-    const current = this.#versions.get(path.slice(ASSETS.length));
+  getCacheControl(path: string, version: unknown): string {
+    const current = this.#versions.get(path.slice(ASSETS_PATH.length));
     return current !== undefined && version === current
       ? 'public, max-age=31536000, immutable'
       : 'public, max-age=3600';

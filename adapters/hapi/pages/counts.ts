@@ -1,7 +1,7 @@
 import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
 import type { NavSection } from './navigation.js';
 
-export const countsPage = (sections: (role: Role) => Promise<NavSection[]>): MountedPage => ({
+export const createCountsPage = (sections: (role: Role) => Promise<NavSection[]>): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,

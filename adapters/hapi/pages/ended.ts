@@ -7,7 +7,7 @@ import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './once.js';
 
-export function endedView(
+export function buildExpiredSessionView(
   { path, fields }: { path: string; fields: Readonly<Record<string, string | string[]>> },
   sign: (text: string) => string,
 ): View | null {

@@ -1,6 +1,6 @@
 import { Redirect, type MountedPage, type Role } from '../../../ports/http.js';
 
-export const homePage = (first: (role: Role) => string): MountedPage => ({
+export const createHomePage = (first: (role: Role) => string): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,

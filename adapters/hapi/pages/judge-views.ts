@@ -6,42 +6,42 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';
 import type { MountedPage } from '../../../ports/http.js';
-import { partsIn } from './views.js';
+import { listPluginPartials } from './views.js';
 
-const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];
-const ANY = '\u0000';
-const OWN_FORMS = ['/theme', '/logout', '/project-choice'];
+const BUILT_IN_HELPERS = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];
+const ANY_SEGMENT = '\u0000';
+const LAYOUT_FORM_PATHS = ['/theme', '/logout', '/project-choice'];
 
-interface Offered {
+interface AvailableNames {
   partials: ReadonlySet<string>;
   helpers: ReadonlySet<string>;
   icons: ReadonlySet<string>;
 }
 
-interface Source {
+interface ViewSource {
   name: string;
   text: string;
 }
 
-export class ViewJudge {
-  readonly #offered: Offered;
+export class ViewValidator {
+  readonly #offered: AvailableNames;
   readonly #forms: readonly (string | null)[][];
 
   constructor(webDir: string, helpers: readonly string[], pages: readonly MountedPage[]) {
     const sprite = readFileSync(join(webDir, 'assets', 'icons.svg'), 'utf8');
     this.#offered = {
-      partials: new Set(namesIn(join(webDir, 'partials'))),
-      helpers: new Set([...helpers, 'asset', ...BUILT_IN]),
+      partials: new Set(listNames(join(webDir, 'partials'))),
+      helpers: new Set([...helpers, 'asset', ...BUILT_IN_HELPERS]),
       icons: new Set([...sprite.matchAll(/\bid="i-([a-z0-9-]+)"/g)].map(([, id = '']) => id)),
     };
     const posts = pages.filter(({ spec }) => spec.method === 'POST').map(({ spec }) => spec.path);
-    this.#forms = [...posts, ...OWN_FORMS].map(segmentsOf);
+    this.#forms = [...posts, ...LAYOUT_FORM_PATHS].map(splitPath);
   }
 
-  page({ spec }: MountedPage): string[] {
+  validatePage({ spec }: MountedPage): string[] {
     const { nav, method = 'GET', path } = spec;
     if (nav === undefined || this.#offered.icons.has(nav.icon)) return [];
-    return [`page ${method} ${path}: ${unknownIcon(nav.icon)}`];
+    return [`page ${method} ${path}: ${formatUnknownIcon(nav.icon)}`];
   }
 
   /**
@@ -49,31 +49,31 @@ export class ViewJudge {
    *   accepts it
    * @param plugin whose own partials the views may use
    */
-  folder(views: string, own: ReadonlySet<string>, plugin: string): string[] {
-    const parts = partsIn(views, plugin).map(({ name }) => name);
+  validateFolder(views: string, own: ReadonlySet<string>, plugin: string): string[] {
+    const parts = listPluginPartials(views, plugin).map(({ name }) => name);
     const offered = { ...this.#offered, partials: new Set([...this.#offered.partials, ...parts]) };
     const names = existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
     return names
       .filter((name) => name.endsWith('.hbs'))
       .map((name) => ({ name: `${basename(views)}/${name}`, text: readFileSync(join(views, name), 'utf8') }))
-      .flatMap((source) => this.#view(source, own, offered));
+      .flatMap((source) => this.#validateView(source, own, offered));
   }
 
-  #view(source: Source, own: ReadonlySet<string>, offered: Offered): string[] {
+  #validateView(source: ViewSource, own: ReadonlySet<string>, offered: AvailableNames): string[] {
     let parsed: ReturnType<typeof Handlebars.parse>;
     try {
       parsed = Handlebars.parse(source.text);
     } catch (error) {
       return [`${source.name} cannot be read: ${(error as Error).message.replaceAll(/\s*\n\s*/g, ' ')}`];
     }
-    const visitor = new Reader(offered);
+    const visitor = new TemplateVisitor(offered);
     visitor.accept(parsed);
     const tags = visitor.faults.map(({ line, fault }) => `${source.name}:${line} ${fault}`);
-    return [...tags, ...this.#formsOf(source, own), ...this.#actions(source, visitor.actions, own)];
+    return [...tags, ...this.#validateForms(source, own), ...this.#validateActions(source, visitor.actions, own)];
   }
 
   /** A form that changes something must carry the CSRF token. */
-  #formsOf({ name, text }: Source, own: ReadonlySet<string>): string[] {
+  #validateForms({ name, text }: ViewSource, own: ReadonlySet<string>): string[] {
     const faults: string[] = [];
     for (const { 0: tag, index } of text.matchAll(/<form\b[^>]*>/gi)) {
       if (!/\bmethod\s*=\s*["']?post\b/i.test(tag)) continue;
@@ -85,113 +85,113 @@ export class ViewJudge {
           `${name}:${line} has a form without its token, which every visitor would be refused: write {{> csrf}} inside`,
         );
       const action = /\baction\s*=\s*"([^"]*)"/i.exec(tag)?.[1];
-      if (action !== undefined) faults.push(...this.#actions({ name, text }, [{ line, action }], own));
+      if (action !== undefined) faults.push(...this.#validateActions({ name, text }, [{ line, action }], own));
     }
     return faults;
   }
 
-  #actions({ name }: Source, actions: readonly Action[], own: ReadonlySet<string>): string[] {
+  #validateActions({ name }: ViewSource, actions: readonly FormAction[], own: ReadonlySet<string>): string[] {
     return actions
       .filter(({ action }) => action.startsWith('/'))
-      .map(({ line, action }) => ({ line, path: action.replaceAll(/\{\{[^}]*\}\}/g, ANY).replace(/[?#].*$/, '') }))
-      .filter(({ path }) => own.has(path.split('/')[1] ?? '') && !this.#taken(path))
+      .map(({ line, action }) => ({ line, path: action.replaceAll(/\{\{[^}]*\}\}/g, ANY_SEGMENT).replace(/[?#].*$/, '') }))
+      .filter(({ path }) => own.has(path.split('/')[1] ?? '') && !this.#acceptsForm(path))
       .map(
         ({ line, path }) =>
-          `${name}:${line} sends a form to ${path.replaceAll(ANY, '…')}, where no page with method POST is: write its path, or add the page`,
+          `${name}:${line} sends a form to ${path.replaceAll(ANY_SEGMENT, '…')}, where no page with method POST is: write its path, or add the page`,
       );
   }
 
-  #taken(path: string): boolean {
-    const given = segmentsOf(path);
+  #acceptsForm(path: string): boolean {
+    const given = splitPath(path);
     return this.#forms.some(
       (form) =>
         form.length === given.length &&
-        form.every((segment, i) => segment === null || segment === given[i] || given[i]?.includes(ANY) === true),
+        form.every((segment, i) => segment === null || segment === given[i] || given[i]?.includes(ANY_SEGMENT) === true),
     );
   }
 }
 
-interface Action {
+interface FormAction {
   line: number;
   action: string;
 }
 
-const unknownIcon = (icon: string): string => `there is no icon "${icon}": web/README.md lists them`;
-const segmentsOf = (path: string): (string | null)[] =>
+const formatUnknownIcon = (icon: string): string => `there is no icon "${icon}": web/README.md lists them`;
+const splitPath = (path: string): (string | null)[] =>
   path.split('/').map((segment) => (segment.includes('{') ? null : segment));
-const namesIn = (folder: string): string[] =>
+const listNames = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).map((file) => basename(file, '.hbs')) : [];
 
 type Literal = hbs.AST.StringLiteral;
-const isText = (node: hbs.AST.Node | undefined): node is Literal => node?.type === 'StringLiteral';
+const isStringLiteral = (node: hbs.AST.Node | undefined): node is Literal => node?.type === 'StringLiteral';
 
-class Reader extends Handlebars.Visitor {
+class TemplateVisitor extends Handlebars.Visitor {
   readonly faults: { line: number; fault: string }[] = [];
-  readonly actions: Action[] = [];
+  readonly actions: FormAction[] = [];
   readonly #inline = new Set<string>();
 
-  constructor(private readonly offered: Offered) {
+  constructor(private readonly offered: AvailableNames) {
     super();
   }
 
   override DecoratorBlock(block: hbs.AST.DecoratorBlock): void {
     const [name] = block.params;
-    if (isText(name)) this.#inline.add(name.value);
+    if (isStringLiteral(name)) this.#inline.add(name.value);
     super.DecoratorBlock(block);
   }
 
   override PartialStatement(partial: hbs.AST.PartialStatement): void {
-    this.#partial(partial);
+    this.#visitPartial(partial);
     super.PartialStatement(partial);
   }
 
   override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): void {
-    this.#partial(partial);
+    this.#visitPartial(partial);
     super.PartialBlockStatement(partial);
   }
 
   override MustacheStatement(mustache: hbs.AST.MustacheStatement): void {
-    this.#helper(mustache, mustache.params.length > 0 || mustache.hash !== undefined);
+    this.#visitHelper(mustache, mustache.params.length > 0 || mustache.hash !== undefined);
     super.MustacheStatement(mustache);
   }
 
   override SubExpression(expression: hbs.AST.SubExpression): void {
-    this.#helper(expression, true);
+    this.#visitHelper(expression, true);
     super.SubExpression(expression);
   }
 
   override BlockStatement(block: hbs.AST.BlockStatement): void {
-    this.#helper(block, block.params.length > 0);
+    this.#visitHelper(block, block.params.length > 0);
     super.BlockStatement(block);
   }
 
-  #partial({ name, hash, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
+  #visitPartial({ name, hash, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
     const { original } = name as hbs.AST.PathExpression;
     const pair = (key: string): string | null => {
       const value = hash?.pairs.find((one) => one.key === key)?.value;
-      return isText(value) ? value.value : null;
+      return isStringLiteral(value) ? value.value : null;
     };
     if (typeof original !== 'string') return;
     const { partials, icons } = this.offered;
     if (original !== '@partial-block' && !partials.has(original) && !this.#inline.has(original))
-      this.#say(loc, `uses the partial "${original}", which does not exist: there are ${[...partials].join(', ')}`);
+      this.#addFault(loc, `uses the partial "${original}", which does not exist: there are ${[...partials].join(', ')}`);
     const icon = pair('icon');
-    if (icon !== null && !icons.has(icon)) this.#say(loc, unknownIcon(icon));
+    if (icon !== null && !icons.has(icon)) this.#addFault(loc, formatUnknownIcon(icon));
     const action = original === 'confirm' ? pair('action') : null;
     if (action !== null) this.actions.push({ line: loc.start.line, action });
   }
 
-  #helper(node: hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement, certain: boolean): void {
+  #visitHelper(node: hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement, certain: boolean): void {
     const { original } = node.path as hbs.AST.PathExpression;
     if (typeof original !== 'string') return;
     if (certain && !this.offered.helpers.has(original))
-      this.#say(node.loc, `uses the helper "${original}", which does not exist: web/README.md lists them`);
+      this.#addFault(node.loc, `uses the helper "${original}", which does not exist: web/README.md lists them`);
     const [first] = node.params;
-    if (original === 'icon' && isText(first) && !this.offered.icons.has(first.value))
-      this.#say(node.loc, unknownIcon(first.value));
+    if (original === 'icon' && isStringLiteral(first) && !this.offered.icons.has(first.value))
+      this.#addFault(node.loc, formatUnknownIcon(first.value));
   }
 
-  #say(loc: hbs.AST.SourceLocation, fault: string): void {
+  #addFault(loc: hbs.AST.SourceLocation, fault: string): void {
     this.faults.push({ line: loc.start.line, fault });
   }
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http.js';
 import { withTimeout } from './panels.js';
-import { textOf } from '../wire/failure.js';
+import { getErrorText } from '../wire/failure.js';
 
-const SECTIONS = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;
+const SECTION_NAMES = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;
 
 export interface NavItem {
   href: string;
@@ -14,7 +14,7 @@ export interface NavItem {
   at: string[];
 }
 export interface NavSection {
-  section: (typeof SECTIONS)[number];
+  section: (typeof SECTION_NAMES)[number];
   items: NavItem[];
 }
 
@@ -22,20 +22,20 @@ export interface NavSection {
  * Age in ms after which a badge is refreshed in the background. Pages wait only for a count older
  * than the maximum age. A submitted form invalidates all badges.
  */
-const FRESH_MS = 1_000;
-const KEPT_MS = 2_000;
+const BADGE_REFRESH_MS = 1_000;
+const MAX_BADGE_AGE_MS = 2_000;
 
-type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
+type NavigationEntry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
-interface Counted {
+interface BadgeCount {
   at: number;
   badge: Promise<number | null>;
   renewing: boolean;
 }
 
 export class Navigation {
-  readonly #entries: readonly Entry[];
-  readonly #counted = new Map<Entry, Counted>();
+  readonly #entries: readonly NavigationEntry[];
+  readonly #counted = new Map<NavigationEntry, BadgeCount>();
 
   constructor(
     pages: readonly MountedPage[],
@@ -48,14 +48,14 @@ export class Navigation {
       .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
   }
 
-  changed(): void {
+  invalidateBadges(): void {
     this.#counted.clear();
   }
 
   /** Returns the sections that this role may open. A badge that fails or is slow is omitted. */
-  async for(role: Role): Promise<NavSection[]> {
-    const shown = this.#entries.filter(({ page }) => page.ready() && mayOpen(page.spec.access, role));
-    const badges = await Promise.all(shown.map((entry) => this.#fresh(entry)));
+  async listSections(role: Role): Promise<NavSection[]> {
+    const shown = this.#entries.filter(({ page }) => page.ready() && canOpen(page.spec.access, role));
+    const badges = await Promise.all(shown.map((entry) => this.#getBadge(entry)));
     const listed = shown.map(({ page, nav }, i) => ({ href: page.spec.path, nav, badge: badges[i] ?? null }));
     const own = (href: string): typeof listed => listed.filter(({ nav }) => nav.within === href);
     const top = listed.filter(({ nav }) => !listed.some(({ href }) => href === nav.within));
@@ -69,53 +69,53 @@ export class Navigation {
         at: [href, ...own(href).map((one) => one.href)],
       },
     }));
-    return SECTIONS.map((section) => ({
+    return SECTION_NAMES.map((section) => ({
       section,
       items: items.filter((entry) => entry.section === section).map((entry) => entry.item),
     })).filter(({ items: some }) => some.length > 0);
   }
 
   /** Returns the first page that this role may open, by default the account's own page. */
-  first(role: Role): string {
-    const shown = this.#entries.filter(({ page }) => mayOpen(page.spec.access, role));
-    const bySection = SECTIONS.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
+  getFirstPath(role: Role): string {
+    const shown = this.#entries.filter(({ page }) => canOpen(page.spec.access, role));
+    const bySection = SECTION_NAMES.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
     return bySection[0]?.page.spec.path ?? '/account';
   }
 
-  #fresh(entry: Entry): Promise<number | null> {
+  #getBadge(entry: NavigationEntry): Promise<number | null> {
     const known = this.#counted.get(entry);
     const age = known === undefined ? Infinity : this.clock.monotonic() - known.at;
-    if (known === undefined || age >= KEPT_MS) {
-      const counted = this.#count(entry);
+    if (known === undefined || age >= MAX_BADGE_AGE_MS) {
+      const counted = this.#startCount(entry);
       this.#counted.set(entry, counted);
       return counted.badge;
     }
-    if (age >= FRESH_MS && !known.renewing) void this.#renew(entry, known);
+    if (age >= BADGE_REFRESH_MS && !known.renewing) void this.#renewBadge(entry, known);
     return known.badge;
   }
 
-  async #renew(entry: Entry, known: Counted): Promise<void> {
+  async #renewBadge(entry: NavigationEntry, known: BadgeCount): Promise<void> {
     known.renewing = true;
-    const next = this.#count(entry);
+    const next = this.#startCount(entry);
     await next.badge;
     // Discarded if it was invalidated in the meantime.
     if (this.#counted.get(entry) === known) this.#counted.set(entry, next);
   }
 
-  #count(entry: Entry): Counted {
-    return { at: this.clock.monotonic(), badge: this.#badge(entry), renewing: false };
+  #startCount(entry: NavigationEntry): BadgeCount {
+    return { at: this.clock.monotonic(), badge: this.#loadBadge(entry), renewing: false };
   }
 
-  async #badge({ page, nav }: Entry): Promise<number | null> {
+  async #loadBadge({ page, nav }: NavigationEntry): Promise<number | null> {
     if (!nav.badge) return null;
     try {
       return await withTimeout(this.timeoutMs, Promise.resolve(nav.badge()));
     } catch (thrown) {
-      this.log.warn({ plugin: page.plugin, page: page.spec.path, err: thrown }, `a badge failed: ${textOf(thrown)}`);
+      this.log.warn({ plugin: page.plugin, page: page.spec.path, err: thrown }, `a badge failed: ${getErrorText(thrown)}`);
       return null;
     }
   }
 }
 
-export const mayOpen = (access: MountedPage['spec']['access'], role: Role): boolean =>
+export const canOpen = (access: MountedPage['spec']['access'], role: Role): boolean =>
   access === 'public' || role === 'admin' || (role === 'member' && access.session === 'member');

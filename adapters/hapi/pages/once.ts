@@ -8,20 +8,20 @@ import joi from 'joi';
 import {
   Redirect,
   View,
-  type FormMemory,
+  type FormResultStore,
   type MountedPage,
   type PageResult,
   type SessionPrincipal,
 } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
-const UNDER_WAY = new Failure(
+const FORM_IN_PROGRESS = new Failure(
   'conflict',
   'This form has been sent before and is being carried out. Look at the list before you send it again.',
 );
-const AGAIN = { tone: 'info', message: 'The form had been sent already: nothing was done twice.' } as const;
-const FORM_ID = /^[\w-]{8,64}$/;
-const SHOWN = '/shown';
+const REPEATED_FORM_FLASH = { tone: 'info', message: 'The form had been sent already: nothing was done twice.' } as const;
+const FORM_ID_PATTERN = /^[\w-]{8,64}$/;
+const SHOWN_PATH = '/shown';
 
 export class ForeignView extends View {
   constructor(
@@ -33,49 +33,49 @@ export class ForeignView extends View {
   }
 }
 
-interface Kept {
+interface StoredView {
   plugin: string;
   template: string;
   context: Record<string, unknown>;
 }
 
-export async function carriedOutOnce(
-  forms: FormMemory,
+export async function runIdempotentForm(
+  forms: FormResultStore,
   session: SessionPrincipal,
   { path, formId, fields }: { path: string; formId: unknown; fields: object },
   run: () => Promise<PageResult>,
 ): Promise<PageResult | Failure> {
-  if (typeof formId !== 'string' || !FORM_ID.test(formId)) return run();
+  if (typeof formId !== 'string' || !FORM_ID_PATTERN.test(formId)) return run();
   const content = createHash('sha256').update(JSON.stringify(fields)).digest('hex');
-  const done = await forms.once(session, `${formId} ${path} ${content}`, async () => {
+  const done = await forms.runOnce(session, `${formId} ${path} ${content}`, async () => {
     const answer = await run();
     return { answer, location: answer instanceof Redirect ? answer.location : null };
   });
   if ('answer' in done) return done.answer;
-  return done.sentBefore === null ? UNDER_WAY : new Redirect(done.sentBefore, AGAIN);
+  return done.sentBefore === null ? FORM_IN_PROGRESS : new Redirect(done.sentBefore, REPEATED_FORM_FLASH);
 }
 
-export async function led(
-  forms: FormMemory,
+export async function redirectToStoredView(
+  forms: FormResultStore,
   session: SessionPrincipal,
   { plugin, title }: { plugin: string; title: string },
   result: PageResult,
 ): Promise<PageResult> {
   if (!(result instanceof View) || result.onceThen === null) return result;
   const { template, context, onceThen, cookies } = result;
-  const kept: Kept = { plugin, template, context: { title, ...context } };
-  const id = await forms.keep(session, JSON.stringify(kept));
-  const to = new Redirect(`${SHOWN}/${id}?back=${encodeURIComponent(onceThen.href)}`);
+  const kept: StoredView = { plugin, template, context: { title, ...context } };
+  const id = await forms.saveText(session, JSON.stringify(kept));
+  const to = new Redirect(`${SHOWN_PATH}/${id}?back=${encodeURIComponent(onceThen.href)}`);
   for (const cookie of cookies) to.cookie(cookie);
   return to;
 }
 
-export const shownPage = (forms: FormMemory): MountedPage => ({
+export const createShownPage = (forms: FormResultStore): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,
   spec: {
-    path: `${SHOWN}/{id}`,
+    path: `${SHOWN_PATH}/{id}`,
     title: 'Shown once',
     access: { session: 'member' },
     input: {
@@ -83,13 +83,13 @@ export const shownPage = (forms: FormMemory): MountedPage => ({
       query: joi.object({ back: joi.string().max(1_000) }),
     },
     handle: async ({ principal, params, query }) => {
-      const text = principal.kind === 'session' ? await forms.look(principal, params['id'] ?? '') : null;
-      if (text === null) return new ForeignView('', 'shown', { back: localPath(query['back']) }).withStatus(410);
-      const { plugin, template, context } = JSON.parse(text) as Kept;
+      const text = principal.kind === 'session' ? await forms.takeText(principal, params['id'] ?? '') : null;
+      if (text === null) return new ForeignView('', 'shown', { back: toLocalPath(query['back']) }).withStatus(410);
+      const { plugin, template, context } = JSON.parse(text) as StoredView;
       return new ForeignView(plugin, template, context);
     },
   },
 });
 
-const localPath = (given: unknown): string =>
+const toLocalPath = (given: unknown): string =>
   typeof given === 'string' && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(given) ? given : '/';

@@ -1,18 +1,18 @@
-const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|{}]/g, String.raw`\$&`);
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|{}]/g, String.raw`\$&`);
 
-const pathPattern = (route: string): RegExp =>
+const toPathPattern = (route: string): RegExp =>
   new RegExp(
     `^${route
       .split(/\{\w+\}/)
-      .map(literal)
+      .map(escapePattern)
       .join('([^/]+)')}$`,
   );
 
-export class OwnHostPaths {
+export class CustomHostPaths {
   readonly #paths: { plugin: string; pattern: RegExp }[] = [];
 
   add(plugin: string, route: string): void {
-    this.#paths.push({ plugin, pattern: pathPattern(route) });
+    this.#paths.push({ plugin, pattern: toPathPattern(route) });
   }
 
   has(plugin: string, path: string): boolean {

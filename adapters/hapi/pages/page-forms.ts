@@ -1,22 +1,22 @@
 import type { Request } from '@hapi/hapi';
 import type { PageSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
-import { CSRF_FAILED, csrfMatches } from '../access/csrf.js';
+import { CSRF_FAILED, isValidCsrfToken } from '../access/csrf.js';
 import { UploadRule } from '../body/upload-rule.js';
-import type { RequestPlace } from '../limits/in-flight.js';
-import { formFailure, idle } from '../routes/request-body.js';
-import { senderOf, strangerOf } from '../routes/sender.js';
+import type { RequestSlot } from '../limits/in-flight.js';
+import { toFormFailure, releaseWhileReading } from '../routes/request-body.js';
+import { toBodySender, getAnonymousNetwork } from '../routes/sender.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import { anonOf, type PageServices, type PageVisitor } from './visitor.js';
+import { getAnonymousId, type PageServices, type PageVisitor } from './visitor.js';
 
-const OWN = ['csrf_token', 'form_id'];
+const RESERVED_FIELDS = ['csrf_token', 'form_id'];
 
-interface ProvenForm {
+interface VerifiedForm {
   id: unknown;
 }
 
-export class PageForms {
+export class PageFormReader {
   readonly #upload: UploadRule | null;
 
   constructor(
@@ -30,7 +30,7 @@ export class PageForms {
       upload === undefined
         ? null
         : new UploadRule(
-            { mediaTypes: [], bytes: upload.bytes, multipart: { ...upload, fields: [...OWN, ...upload.fields] } },
+            { mediaTypes: [], bytes: upload.bytes, multipart: { ...upload, fields: [...RESERVED_FIELDS, ...upload.fields] } },
             uploadRate,
           );
   }
@@ -39,50 +39,50 @@ export class PageForms {
     request: Request,
     call: IncomingRequest,
     visitor: PageVisitor,
-    place: RequestPlace,
-  ): Promise<ProvenForm | Failure> {
-    if (this.#upload !== null) return this.#uploaded(this.#upload, request, call, visitor, place);
+    place: RequestSlot,
+  ): Promise<VerifiedForm | Failure> {
+    if (this.#upload !== null) return this.#readUpload(this.#upload, request, call, visitor, place);
     const { bodies } = this.shared;
-    const take = this.spec.files === true ? bodies.formWithFiles : bodies.form;
-    const form = await idle(place, () => take(request.raw.req, senderOf(call), call.keep));
-    if (form instanceof Failure) return formFailure(form);
+    const take = this.spec.files === true ? bodies.readFormWithFiles : bodies.readForm;
+    const form = await releaseWhileReading(place, () => take(request.raw.req, toBodySender(call), call.retainBody));
+    if (form instanceof Failure) return toFormFailure(form);
     const { csrf_token, form_id, ...fields } = form;
-    if (!this.#proven(csrf_token, visitor)) return CSRF_FAILED;
+    if (!this.#isTokenValid(csrf_token, visitor)) return CSRF_FAILED;
     call.body = fields;
     return { id: form_id };
   }
 
   /** While the file arrives, the request holds a stream slot instead of a request slot. */
-  async #uploaded(
+  async #readUpload(
     rule: UploadRule,
     request: Request,
     call: IncomingRequest,
     visitor: PageVisitor,
-    place: RequestPlace,
-  ): Promise<ProvenForm | Failure> {
+    place: RequestSlot,
+  ): Promise<VerifiedForm | Failure> {
     const body = rule.open(request.raw.req);
-    if (body instanceof Failure) return formFailure(body);
-    const stream = this.shared.streams.places.enter(strangerOf(call));
+    if (body instanceof Failure) return toFormFailure(body);
+    const stream = this.shared.streams.places.acquire(getAnonymousNetwork(call));
     if (stream === null) return OVERLOADED;
-    call.keep({ close: () => stream.leave() });
-    place.leave();
+    call.retainBody({ release: () => stream.release() });
+    place.release();
     const first = async (): Promise<Record<string, string>> => {
-      const { csrf_token: _token, form_id: _id, ...fields } = await body.first();
+      const { csrf_token: _token, form_id: _id, ...fields } = await body.readLeadingFields();
       return fields;
     };
     const fields = async (): Promise<Record<string, string>> => {
-      const { csrf_token: _token, form_id: _id, ...others } = await body.fields();
+      const { csrf_token: _token, form_id: _id, ...others } = await body.readFields();
       return others;
     };
-    const { csrf_token, form_id } = await body.first();
-    if (!this.#proven(csrf_token, visitor)) return CSRF_FAILED;
+    const { csrf_token, form_id } = await body.readLeadingFields();
+    if (!this.#isTokenValid(csrf_token, visitor)) return CSRF_FAILED;
     const { mediaType, declaredBytes, content } = body;
     call.body = { mediaType, declaredBytes, content, first, fields };
     return { id: form_id };
   }
 
-  #proven(token: unknown, { csrfCookie, cookies }: PageVisitor): boolean {
-    const known = [csrfCookie, ...(this.policy.public ? [anonOf(cookies)] : [])];
-    return csrfMatches(this.shared.authenticator, token, known);
+  #isTokenValid(token: unknown, { csrfCookie, cookies }: PageVisitor): boolean {
+    const known = [csrfCookie, ...(this.policy.public ? [getAnonymousId(cookies)] : [])];
+    return isValidCsrfToken(this.shared.authenticator, token, known);
   }
 }

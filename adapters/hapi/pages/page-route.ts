@@ -6,73 +6,73 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
-import { setCookie } from '../wire/cookies.js';
-import { judgeBasic } from '../access/basic.js';
-import { csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
-import { tellRefusal } from '../access/refusals.js';
-import { JSON_TYPE, successJson } from '../wire/envelope.js';
+import { formatSetCookie } from '../wire/cookies.js';
+import { authenticateBasic } from '../access/basic.js';
+import { isValidCsrfToken, maskToken, SESSION_COOKIE } from '../access/csrf.js';
+import { reportDenial } from '../access/refusals.js';
+import { JSON_TYPE, toSuccessJson } from '../wire/envelope.js';
 import {
-  errorOf,
+  toServiceError,
   Failure,
-  internal,
+  createInternalFailure,
   NOT_FOUND,
   OVERLOADED,
   PLUGIN_NOT_READY,
   STOPPING,
-  textOf,
+  getErrorText,
 } from '../wire/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
-import { PageForms } from './page-forms.js';
-import { endedView } from './ended.js';
-import { carriedOutOnce, ForeignView, led } from './once.js';
-import { checkedHeaders, requestId } from '../wire/headers.js';
-import { loginLocation, redirectResponse, searchOf } from '../wire/redirect.js';
-import type { RequestPlace } from '../limits/in-flight.js';
-import { idle } from '../routes/request-body.js';
-import { senderOf } from '../routes/sender.js';
-import { whoIs } from '../transport/open-requests.js';
-import type { Observe } from '../transport/request-metrics.js';
-import { withChosen } from './project-choice.js';
-import { refusalPage, refusedForm, refusedOf, wantsJson, wordsOf } from './refusal-page.js';
+import { PageFormReader } from './page-forms.js';
+import { buildExpiredSessionView } from './ended.js';
+import { runIdempotentForm, ForeignView, redirectToStoredView } from './once.js';
+import { validateHeaders, resolveRequestId } from '../wire/headers.js';
+import { buildLoginLocation, buildRedirectResponse, getSearch } from '../wire/redirect.js';
+import type { RequestSlot } from '../limits/in-flight.js';
+import { releaseWhileReading } from '../routes/request-body.js';
+import { toBodySender } from '../routes/sender.js';
+import { formatPrincipal } from '../transport/open-requests.js';
+import type { ObserveRequest } from '../transport/request-metrics.js';
+import { applyChosenProject } from './project-choice.js';
+import { renderErrorPage, buildFormErrorResponse, buildRejectedFormContext, isJsonPreferred, toReadableFailure } from './refusal-page.js';
 import {
-  contextOf,
-  cookieHeader,
+  buildViewContext,
+  buildCookieHeader,
   HTML_TYPE,
-  NOBODY,
-  visitorOf,
+  ANONYMOUS_VISITOR,
+  resolveVisitor,
   type PageServices,
   type PageVisitor,
 } from './visitor.js';
-import { unlessProven } from '../limits/proven.js';
-import { paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
+import { answerIfVerified } from '../limits/proven.js';
+import { validateParams, createParamsSchema, QueryValidator } from '../validation/validate.js';
 
 export class PageRoute {
   readonly #policy: AccessPolicy;
-  readonly #query: QueryRule;
-  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #query: QueryValidator;
+  readonly #params: ReturnType<typeof createParamsSchema>;
   readonly #isForm: boolean;
-  readonly #forms: PageForms;
-  readonly #observe: Observe;
+  readonly #forms: PageFormReader;
+  readonly #observe: ObserveRequest;
 
   constructor(
     private readonly mounted: MountedPage,
     private readonly shared: PageServices,
   ) {
     this.#policy = new AccessPolicy(mounted.spec.access);
-    this.#query = new QueryRule(mounted.spec.input?.query, false);
-    this.#params = paramsRule(mounted.spec.input?.params);
+    this.#query = new QueryValidator(mounted.spec.input?.query, false);
+    this.#params = createParamsSchema(mounted.spec.input?.params);
     this.#isForm = mounted.spec.method === 'POST';
-    this.#forms = new PageForms(mounted.spec, this.#policy, shared);
-    this.#observe = shared.timings.forRoute([mounted.spec.method ?? 'GET'], mounted.spec.path, 'page');
+    this.#forms = new PageFormReader(mounted.spec, this.#policy, shared);
+    this.#observe = shared.timings.createObserver([mounted.spec.method ?? 'GET'], mounted.spec.path, 'page');
   }
 
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const { shared } = this;
     const began = shared.clock.monotonic();
-    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    const id = resolveRequestId(request.raw.req.headers['x-request-id'], shared.ids);
     const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
     const route = this.mounted.spec.path;
-    shared.requests.known(request.raw.req, { id, route, who: () => whoIs(call.principal) });
+    shared.requests.setDetails(request.raw.req, { id, route, who: () => formatPrincipal(call.principal) });
     const answer = await this.#answer(request, call);
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
@@ -80,37 +80,37 @@ export class PageRoute {
 
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { shared } = this;
-    if (shared.inFlight.stopping) return refusalPage(shared, request, call, NOBODY, STOPPING);
-    let visitor = NOBODY;
+    if (shared.inFlight.stopping) return renderErrorPage(shared, request, call, ANONYMOUS_VISITOR, STOPPING);
+    let visitor = ANONYMOUS_VISITOR;
     try {
-      visitor = await visitorOf(shared, request);
+      visitor = await resolveVisitor(shared, request);
     } catch (thrown) {
-      return this.#failed(thrown, request, call, visitor);
+      return this.#renderFailure(thrown, request, call, visitor);
     }
-    const serve = (): Promise<HttpResponse> => this.#served(request, call, visitor);
+    const serve = (): Promise<HttpResponse> => this.#serve(request, call, visitor);
     // Addresses alternate, so that hundreds of connections of one do not delay others. A form holds
     // no slot while it arrives.
     return visitor.session !== null || this.#isForm ? serve() : shared.pageTurns.run(call.network, serve);
   }
 
-  async #served(request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+  async #serve(request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { inFlight } = this.shared;
-    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? call.network : null);
+    const place = inFlight.stopping ? null : inFlight.acquire(this.#policy.public ? call.network : null);
     if (place === null)
-      return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
+      return renderErrorPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
     try {
-      const result = this.#counted(await this.#run(request, call, visitor, place), call);
+      const result = this.#countFailedLogin(await this.#run(request, call, visitor, place), call);
       if (result instanceof Failure) {
-        tellRefusal(this.shared.authenticator, result, this.mounted.spec.path, call);
-        return await this.#refused(result, request, call, visitor);
+        reportDenial(this.shared.authenticator, result, this.mounted.spec.path, call);
+        return await this.#renderRejection(result, request, call, visitor);
       }
-      if (result instanceof View && result.refusal !== null && wantsJson(request)) return refusedForm(result, call.id);
+      if (result instanceof View && result.refusal !== null && isJsonPreferred(request)) return buildFormErrorResponse(result, call.id);
       return await this.#render(result, call, visitor);
     } catch (thrown) {
-      return await this.#failed(thrown, request, call, visitor);
+      return await this.#renderFailure(thrown, request, call, visitor);
     } finally {
-      place.leave();
-      call.finish();
+      place.release();
+      call.releaseBody();
     }
   }
 
@@ -118,83 +118,83 @@ export class PageRoute {
     request: Request,
     call: IncomingRequest,
     visitor: PageVisitor,
-    place: RequestPlace,
+    place: RequestSlot,
   ): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
     if (!ready()) return PLUGIN_NOT_READY;
-    if (session) call.identified(session, () => this.#reauthorize(request));
+    if (session) call.setPrincipal(session, () => this.#reauthorize(request));
     else if (!this.#policy.public) {
-      if (wantsJson(request)) return SIGN_IN;
-      if (this.#isForm) return this.#ended(request, call, visitor, place);
-      return new Redirect(loginLocation(request.path, searchOf(request.raw.req.url)));
+      if (isJsonPreferred(request)) return SESSION_ENDED;
+      if (this.#isForm) return this.#buildExpiredSession(request, call, visitor, place);
+      return new Redirect(buildLoginLocation(request.path, getSearch(request.raw.req.url)));
     }
     const { limits } = this.shared;
     const limited = this.#policy.public
-      ? limits.checkOpen(spec.limits?.bucket ?? 'rest', call.network)
-      : limits.check('api', senderOf(call).key);
-    if (limited === null) return await this.#admitted(request, call, visitor, place);
+      ? limits.checkOpenRequest(spec.limits?.bucket ?? 'rest', call.network)
+      : limits.check('api', toBodySender(call).key);
+    if (limited === null) return await this.#runAdmitted(request, call, visitor, place);
     const proves = spec.limits?.proves;
     return proves === undefined
       ? limited
-      : unlessProven<PageResult | Failure>(limited, this.shared, {
-          answer: () => this.#admitted(request, call, visitor, place),
+      : answerIfVerified<PageResult | Failure>(limited, this.shared, {
+          answer: () => this.#runAdmitted(request, call, visitor, place),
           proves: (answer) => (answer instanceof Failure ? null : proves(call, answer)),
         });
   }
 
   /** @throws ServiceError unauthorized, role_not_allowed */
   async #reauthorize(request: Request): Promise<void> {
-    const { session } = await visitorOf(this.shared, request);
-    const failure = session === null ? UNAUTHORIZED : this.#policy.refuses(session);
-    if (failure) throw errorOf(failure);
+    const { session } = await resolveVisitor(this.shared, request);
+    const failure = session === null ? UNAUTHORIZED : this.#policy.check(session);
+    if (failure) throw toServiceError(failure);
   }
 
-  async #admitted(
+  async #runAdmitted(
     request: Request,
     call: IncomingRequest,
     visitor: PageVisitor,
-    place: RequestPlace,
+    place: RequestSlot,
   ): Promise<PageResult | Failure> {
     const [{ spec }, { session }] = [this.mounted, visitor];
     // Checks access before a large file is received.
-    const unfit = spec.upload === undefined ? null : this.#policy.refuses(call.principal);
+    const unfit = spec.upload === undefined ? null : this.#policy.check(call.principal);
     if (unfit) return unfit;
     const form = this.#isForm ? await this.#forms.read(request, call, visitor, place) : null;
     if (form instanceof Failure) return form;
-    const refused = this.#policy.public ? null : this.#policy.refuses(call.principal);
+    const refused = this.#policy.public ? null : this.#policy.check(call.principal);
     if (refused) return refused;
-    const params = paramsFit(this.#params, call.params);
+    const params = validateParams(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
-    const query = this.#query.check(await withChosen(this.shared.projects, visitor, spec, call));
-    if (query instanceof Failure) return wordsOf(query);
+    const query = this.#query.validate(await applyChosenProject(this.shared.projects, visitor, spec, call));
+    if (query instanceof Failure) return toReadableFailure(query);
     call.query = query.value;
     const denied = await this.#checkBasic(call);
     if (denied !== null) return denied;
     // Badges load concurrently with the page, after the page's own queries.
     if (!this.#isForm) {
       const handled = spec.handle(call);
-      if (session) void this.shared.navigation.for(session.role);
+      if (session) void this.shared.navigation.listSections(session.role);
       return handled;
     }
     const { forms, texts } = this.shared;
-    const published = this.#policy.public || spec.upload !== undefined ? null : await texts.judge(call);
+    const published = this.#policy.public || spec.upload !== undefined ? null : await texts.check(call);
     if (published) return published;
     // The form may have taken a long time.
     if (call.isStale) await call.reauthorize();
     const handled = async (): Promise<PageResult> => {
       const result = await spec.handle(call);
       return session && forms
-        ? led(forms, session, { plugin: this.mounted.plugin, title: spec.title }, result)
+        ? redirectToStoredView(forms, session, { plugin: this.mounted.plugin, title: spec.title }, result)
         : result;
     };
     try {
       if (spec.creates !== true || !session || !forms) return await handled();
       const { path, body: fields } = call;
-      return await carriedOutOnce(forms, session, { path, formId: form?.id, fields: fields as object }, handled);
+      return await runIdempotentForm(forms, session, { path, formId: form?.id, fields: fields as object }, handled);
     } finally {
-      this.shared.navigation.changed();
+      this.shared.navigation.invalidateBadges();
     }
   }
 
@@ -205,7 +205,7 @@ export class PageRoute {
     const { basic } = this.mounted.spec;
     const { authorization } = call.rawHeaders;
     if (basic === undefined || authorization === undefined) return null;
-    const judged = await judgeBasic(basic, call, authorization);
+    const judged = await authenticateBasic(basic, call, authorization);
     if (judged instanceof Failure) return judged;
     call.principal = judged;
     return null;
@@ -215,43 +215,43 @@ export class PageRoute {
    * Builds the login form that retains what the user typed (contract 80, conduct). The CSRF token
    * proves that the form came from a page of this session.
    */
-  async #ended(
+  async #buildExpiredSession(
     request: Request,
     call: IncomingRequest,
     visitor: PageVisitor,
-    place: RequestPlace,
+    place: RequestSlot,
   ): Promise<View | Failure> {
     const { limits, bodies, authenticator } = this.shared;
     const cookie = visitor.cookies[SESSION_COOKIE];
-    if (cookie === undefined) return SIGN_IN;
-    const limited = limits.checkOpen('login', call.network);
+    if (cookie === undefined) return SESSION_ENDED;
+    const limited = limits.checkOpenRequest('login', call.network);
     if (limited) return limited;
-    const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
-    if (form instanceof Failure) return SIGN_IN;
+    const form = await releaseWhileReading(place, () => bodies.readForm(request.raw.req, toBodySender(call), call.retainBody));
+    if (form instanceof Failure) return SESSION_ENDED;
     const { csrf_token, ...fields } = form;
-    if (!csrfMatches(authenticator, csrf_token, [cookie])) return SIGN_IN;
-    const path = `${request.path}${searchOf(request.raw.req.url)}`;
-    return endedView({ path, fields }, (text) => authenticator.csrf(text)) ?? SIGN_IN;
+    if (!isValidCsrfToken(authenticator, csrf_token, [cookie])) return SESSION_ENDED;
+    const path = `${request.path}${getSearch(request.raw.req.url)}`;
+    return buildExpiredSessionView({ path, fields }, (text) => authenticator.getCsrfToken(text)) ?? SESSION_ENDED;
   }
 
   /**
    * Counts a failed login per address like a rejected token; over the limit the answer is 429
    * (contract 00, limits).
    */
-  #counted(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
+  #countFailedLogin(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
     const isBasic = this.mounted.spec.basic !== undefined && call.rawHeaders['authorization'] !== undefined;
     const isGuess = this.#isForm || isBasic;
     if (status !== 401 || !isGuess || !this.#policy.public) return result;
     const { failures } = this.shared.limits;
     const key = call.network;
-    return failures.take(key) ? result : failures.refusal(key);
+    return failures.take(key) ? result : failures.toFailure(key);
   }
 
-  #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+  #renderRejection(failure: Failure, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { again } = this.mounted.spec;
-    if (!again || wantsJson(request)) {
-      return refusalPage(this.shared, request, call, visitor, failure, this.#policy.who());
+    if (!again || isJsonPreferred(request)) {
+      return renderErrorPage(this.shared, request, call, visitor, failure, this.#policy.describeRoles());
     }
     const view = again({ code: failure.code, message: failure.message }).withStatus(failure.status);
     for (const [name, value] of Object.entries(failure.more.headers ?? {})) view.header(name, value);
@@ -260,15 +260,15 @@ export class PageRoute {
 
   async #render(result: PageResult, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
-    if (result instanceof Redirect) return redirectResponse(result, shared);
+    if (result instanceof Redirect) return buildRedirectResponse(result, shared);
     if (result instanceof Reply) {
       const { status, body } = result;
-      const headers: Record<string, string | string[]> = checkedHeaders(result.headers);
+      const headers: Record<string, string | string[]> = validateHeaders(result.headers);
       if (result.cookies.length > 0)
-        headers['set-cookie'] = result.cookies.map((cookie) => setCookie(cookie, shared.secure));
+        headers['set-cookie'] = result.cookies.map((cookie) => formatSetCookie(cookie, shared.secure));
       const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body) || body instanceof SharedBytes;
       if (body !== null) headers['content-type'] ??= raw ? 'text/plain; charset=utf-8' : JSON_TYPE;
-      return { status, headers, body: raw ? body : successJson(body) };
+      return { status, headers, body: raw ? body : toSuccessJson(body) };
     }
     return this.#renderView(result, call, visitor);
   }
@@ -278,30 +278,30 @@ export class PageRoute {
     const { spec } = this.mounted;
     const plugin = view instanceof ForeignView ? view.plugin : this.mounted.plugin;
     const views = view instanceof ForeignView ? shared.viewsOf(plugin) : this.mounted.views;
-    const rooted = contextOf(shared, call, visitor, spec.title);
+    const rooted = buildViewContext(shared, call, visitor, spec.title);
     const [context, panels] = await Promise.all([
       rooted,
       spec.panels && visitor.session ? shared.panels.load(visitor.session, rooted) : undefined,
     ]);
     const { csrf_token } = view.context;
     const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';
-    const styles = shared.assets.stylesOf([plugin, ...(panels ? shared.panels.plugins : [])]);
+    const styles = shared.assets.listStylesheets([plugin, ...(panels ? shared.panels.plugins : [])]);
     // Assigned individually: spreads would give each page's object its own hidden class (decision
     // 020).
     context['styles'] = styles;
-    context['refused'] = refusedOf(view, call);
+    context['refused'] = buildRejectedFormContext(view, call);
     if (panels) context['panels'] = panels;
     for (const name in view.context) context[name] = view.context[name];
-    if (typeof csrf_token === 'string') context['csrf_token'] = masked(csrf_token);
+    if (typeof csrf_token === 'string') context['csrf_token'] = maskToken(csrf_token);
     // A form response cannot be requested again.
     if (this.#isForm || view instanceof ForeignView) context['live_topics'] = null;
     const body = await shared.views.render(views, view.template, context, layout);
     return {
       status: view.status,
       headers: {
-        ...checkedHeaders(view.headers),
+        ...validateHeaders(view.headers),
         'content-type': HTML_TYPE,
-        ...cookieHeader(shared, visitor, view.cookies),
+        ...buildCookieHeader(shared, visitor, view.cookies),
       },
       // Encoded once, for the length and for compression.
       body: Buffer.from(body),
@@ -309,9 +309,9 @@ export class PageRoute {
     };
   }
 
-  async #failed(thrown: unknown, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+  async #renderFailure(thrown: unknown, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
-    const judged = shared.codes.judge(thrown, this.mounted.plugin);
+    const judged = shared.codes.classify(thrown, this.mounted.plugin);
     if ('fault' in judged) {
       shared.log.error(
         {
@@ -321,15 +321,15 @@ export class PageRoute {
           plugin: this.mounted.plugin,
           err: judged.fault,
         },
-        `a page failed: ${textOf(judged.fault)}`,
+        `a page failed: ${getErrorText(judged.fault)}`,
       );
     }
-    const failure = 'failure' in judged ? judged.failure : internal(judged.fault, shared.debug);
-    return refusalPage(shared, request, call, visitor, failure, this.#policy.who());
+    const failure = 'failure' in judged ? judged.failure : createInternalFailure(judged.fault, shared.debug);
+    return renderErrorPage(shared, request, call, visitor, failure, this.#policy.describeRoles());
   }
 }
 
-const SIGN_IN = new Failure(
+const SESSION_ENDED = new Failure(
   'unauthorized',
   'Your session has ended. Sign in and send the form again.',
   UNAUTHORIZED.more,

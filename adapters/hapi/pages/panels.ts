@@ -5,8 +5,8 @@
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
-import { textOf } from '../wire/failure.js';
-import type { Views } from './views.js';
+import { getErrorText } from '../wire/failure.js';
+import type { ViewRenderer } from './views.js';
 
 export interface LoadedPanel {
   id: string;
@@ -14,12 +14,12 @@ export interface LoadedPanel {
   html: Handlebars.SafeString;
 }
 
-export class Panels {
+export class DashboardPanels {
   readonly #panels: readonly MountedPanel[];
 
   constructor(
     panels: readonly MountedPanel[],
-    private readonly views: Views,
+    private readonly views: ViewRenderer,
     private readonly log: Logger,
     private readonly timeoutMs: number,
   ) {
@@ -35,7 +35,7 @@ export class Panels {
     context: Promise<object>,
   ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
     const loaded = await Promise.all(
-      this.#panels.map(async (panel) => ({ kind: panel.spec.kind, html: await this.#html(panel, principal, context) })),
+      this.#panels.map(async (panel) => ({ kind: panel.spec.kind, html: await this.#renderPanel(panel, principal, context) })),
     );
     const of = (kind: MountedPanel['spec']['kind']): LoadedPanel[] =>
       loaded.flatMap((entry, i) =>
@@ -46,7 +46,7 @@ export class Panels {
     return { attention: of('attention'), trend: of('trend') };
   }
 
-  async #html(
+  async #renderPanel(
     { plugin, spec, views }: MountedPanel,
     principal: SessionPrincipal,
     context: Promise<object>,
@@ -57,7 +57,7 @@ export class Panels {
         ? null
         : await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);
     } catch (thrown) {
-      this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${textOf(thrown)}`);
+      this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${getErrorText(thrown)}`);
       const what = Handlebars.escapeExpression(spec.id);
       return `<section class="card"><div class="card-body"><p class="text-secondary">The panel “${what}” could not be loaded. The log has the reason.</p></div></section>`;
     }

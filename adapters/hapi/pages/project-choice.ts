@@ -11,20 +11,20 @@ import {
   type ProjectChoices,
 } from '../../../ports/http.js';
 
-const COOKIE = 'svc_project';
-const YEAR = 31_536_000;
-const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const SHOWN = 20;
+const PROJECT_COOKIE = 'svc_project';
+const YEAR_SECONDS = 31_536_000;
+const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MAX_MENU_PROJECTS = 20;
 
 type Cookies = Readonly<Record<string, string>>;
 
-async function chosenOf(projects: ProjectChoices | null, cookies: Cookies): Promise<ChoosableProject | null> {
-  const slug = cookies[COOKIE];
-  return projects === null || slug === undefined || !SLUG.test(slug) ? null : projects.find(slug);
+async function findChosenProject(projects: ProjectChoices | null, cookies: Cookies): Promise<ChoosableProject | null> {
+  const slug = cookies[PROJECT_COOKIE];
+  return projects === null || slug === undefined || !SLUG_PATTERN.test(slug) ? null : projects.find(slug);
 }
 
 /** Adds the chosen project to a page's query unless the URL has one; `''` means none. */
-export async function withChosen(
+export async function applyChosenProject(
   projects: ProjectChoices | null,
   { session, cookies }: { session: unknown; cookies: Cookies },
   { projectQuery }: Pick<PageSpec, 'projectQuery'>,
@@ -32,19 +32,19 @@ export async function withChosen(
 ): Promise<Record<string, unknown>> {
   if (projectQuery === undefined || session === null) return call.query;
   const named = [call.query[projectQuery]].flat().some((value) => value !== undefined && value !== '');
-  const chosen = named ? null : await chosenOf(projects, cookies);
+  const chosen = named ? null : await findChosenProject(projects, cookies);
   if (chosen === null) return call.query;
   call.chosenProject = chosen.slug;
   return { ...call.query, [projectQuery]: chosen.slug };
 }
 
-export async function projectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
+export async function buildProjectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
   if (projects === null) return null;
-  const [chosen, { items, more }] = await Promise.all([chosenOf(projects, cookies), projects.first(SHOWN)]);
+  const [chosen, { items, more }] = await Promise.all([findChosenProject(projects, cookies), projects.listFirst(MAX_MENU_PROJECTS)]);
   return chosen === null && items.length < 2 ? null : { chosen, items, more };
 }
 
-export const projectChoicePage = (projects: ProjectChoices): MountedPage => ({
+export const createProjectChoicePage = (projects: ProjectChoices): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,
@@ -56,11 +56,11 @@ export const projectChoicePage = (projects: ProjectChoices): MountedPage => ({
     handle: async ({ body }) => {
       const { project, back } = body as Record<string, unknown>;
       const to = typeof back === 'string' && /^\/(?![/\\])/.test(back) ? back : '/';
-      const known = typeof project === 'string' && SLUG.test(project) ? await projects.find(project) : null;
+      const known = typeof project === 'string' && SLUG_PATTERN.test(project) ? await projects.find(project) : null;
       return new Redirect(to).cookie({
-        name: COOKIE,
+        name: PROJECT_COOKIE,
         value: known?.slug ?? null,
-        ...(known && { maxAgeSeconds: YEAR }),
+        ...(known && { maxAgeSeconds: YEAR_SECONDS }),
       });
     },
   },

@@ -4,23 +4,23 @@
  */
 import type { Request } from '@hapi/hapi';
 import type { View } from '../../../ports/http.js';
-import { failureResponse } from '../wire/envelope.js';
-import { Failure, textOf } from '../wire/failure.js';
-import { checkedHeaders } from '../wire/headers.js';
+import { buildFailureResponse } from '../wire/envelope.js';
+import { Failure, getErrorText } from '../wire/failure.js';
+import { validateHeaders } from '../wire/headers.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import {
-  contextOf,
-  cookieHeader,
+  buildViewContext,
+  buildCookieHeader,
   HTML_TYPE,
-  NOBODY,
-  visitorOf,
+  ANONYMOUS_VISITOR,
+  resolveVisitor,
   type PageServices,
   type PageVisitor,
 } from './visitor.js';
 
 /** Rewrites query errors for users, since the schema's messages name types and list indexes. */
-export function wordsOf(failure: Failure): Failure {
+export function toReadableFailure(failure: Failure): Failure {
   const names = new Set(
     Object.keys(failure.more.fields ?? {}).map((path) => (path.split('.')[0] ?? path).replaceAll('_', ' ')),
   );
@@ -36,25 +36,25 @@ export function wordsOf(failure: Failure): Failure {
  * Whether to answer with JSON: only for clients that accept it and not HTML. Scripts that accept
  * anything are sent to the login like browsers.
  */
-export function wantsJson(request: Request): boolean {
+export function isJsonPreferred(request: Request): boolean {
   const accept = request.raw.req.headers['accept'];
   return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
 }
 
 /** Returns a form's failure as JSON for scripts; the page with the form is for browsers. */
-export function refusedForm({ refusal, status, headers }: View, requestId: string): HttpResponse {
+export function buildFormErrorResponse({ refusal, status, headers }: View, requestId: string): HttpResponse {
   const { code = 'validation_failed', message = '', fields = {} } = refusal ?? {};
-  const failure = new Failure(code, message, { fields, headers: checkedHeaders(headers) }, status);
-  return failureResponse(failure, requestId);
+  const failure = new Failure(code, message, { fields, headers: validateHeaders(headers) }, status);
+  return buildFailureResponse(failure, requestId);
 }
 
-export const refusedOf = (
+export const buildRejectedFormContext = (
   { refusal }: View,
   { path, body }: Pick<IncomingRequest, 'path' | 'body'>,
 ): { at: string; fields: Record<string, string>; typed: unknown } | null =>
   refusal && { at: path, fields: refusal.fields, typed: body };
 
-export async function refusalPage(
+export async function renderErrorPage(
   shared: PageServices,
   request: Request,
   call: IncomingRequest,
@@ -62,9 +62,9 @@ export async function refusalPage(
   failure: Failure,
   who = 'admin',
 ): Promise<HttpResponse> {
-  if (wantsJson(request)) return failureResponse(failure, call.id);
+  if (isJsonPreferred(request)) return buildFailureResponse(failure, call.id);
   const { status, code, message } = failure;
-  const heading = shared.codes.wordsOf(code);
+  const heading = shared.codes.getMeaning(code);
   const forRoles = code === 'role_not_allowed' || code === 'insufficient_scope';
   const error = {
     status,
@@ -77,11 +77,11 @@ export async function refusalPage(
   };
   const headers = { ...failure.more.headers, 'content-type': HTML_TYPE };
   try {
-    const context = await contextOf(shared, call, visitor, heading);
-    const body = await shared.views.error({ ...context, ...error }, visitor.session ? 'app' : 'blank');
-    return { status, headers: { ...headers, ...cookieHeader(shared, visitor, []) }, body };
+    const context = await buildViewContext(shared, call, visitor, heading);
+    const body = await shared.views.renderError({ ...context, ...error }, visitor.session ? 'app' : 'blank');
+    return { status, headers: { ...headers, ...buildCookieHeader(shared, visitor, []) }, body };
   } catch (thrown) {
-    shared.log.error({ request_id: call.id, err: thrown }, `the error page failed: ${textOf(thrown)}`);
+    shared.log.error({ request_id: call.id, err: thrown }, `the error page failed: ${getErrorText(thrown)}`);
     return {
       status,
       headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' },
@@ -90,18 +90,18 @@ export async function refusalPage(
   }
 }
 
-export async function notFoundPage(
+export async function renderNotFoundPage(
   shared: PageServices,
   request: Request,
   id: string,
   failure: Failure,
 ): Promise<HttpResponse> {
   const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
-  let visitor = NOBODY;
+  let visitor = ANONYMOUS_VISITOR;
   try {
-    visitor = await visitorOf(shared, request);
+    visitor = await resolveVisitor(shared, request);
   } catch (thrown) {
-    shared.log.error({ request_id: id, err: thrown }, `the session could not be read: ${textOf(thrown)}`);
+    shared.log.error({ request_id: id, err: thrown }, `the session could not be read: ${getErrorText(thrown)}`);
   }
-  return refusalPage(shared, request, call, visitor, failure);
+  return renderErrorPage(shared, request, call, visitor, failure);
 }

@@ -5,21 +5,21 @@
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
-import { paramsFit, paramsRule } from '../validation/validate.js';
-import type { Observe } from '../transport/request-metrics.js';
-import { successJson } from '../wire/envelope.js';
-import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../wire/failure.js';
-import { checkedHeaders, requestId } from '../wire/headers.js';
+import { validateParams, createParamsSchema } from '../validation/validate.js';
+import type { ObserveRequest } from '../transport/request-metrics.js';
+import { toSuccessJson } from '../wire/envelope.js';
+import { Failure, createInternalFailure, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, getErrorText } from '../wire/failure.js';
+import { validateHeaders, resolveRequestId } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
-import { redirectResponse } from '../wire/redirect.js';
-import { refusalPage } from './refusal-page.js';
+import { buildRedirectResponse } from '../wire/redirect.js';
+import { renderErrorPage } from './refusal-page.js';
 import { PageRoute } from './page-route.js';
-import { HTML_TYPE, NOBODY, type PageServices } from './visitor.js';
+import { HTML_TYPE, ANONYMOUS_VISITOR, type PageServices } from './visitor.js';
 
 export class SharedPageRoute {
-  readonly #params: ReturnType<typeof paramsRule>;
-  readonly #observe: Observe;
+  readonly #params: ReturnType<typeof createParamsSchema>;
+  readonly #observe: ObserveRequest;
   /** Serves visitors individually; null: the page is always shared. */
   readonly #personal: PageRoute | null;
   readonly #checks = new SingleFlight<boolean>();
@@ -31,19 +31,19 @@ export class SharedPageRoute {
   ) {
     const { spec } = mounted;
     this.#personal = spec.shared?.personal === undefined ? null : new PageRoute(mounted, shared);
-    this.#params = paramsRule(spec.input?.params);
-    this.#observe = shared.timings.forRoute(['GET'], spec.path, 'page');
+    this.#params = createParamsSchema(spec.input?.params);
+    this.#observe = shared.timings.createObserver(['GET'], spec.path, 'page');
   }
 
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const { shared } = this;
     if (this.#personal !== null && (await this.#isPersonal(request))) return this.#personal.handler(request, h);
     const began = shared.clock.monotonic();
-    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
-    shared.requests.known(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
+    const id = resolveRequestId(request.raw.req.headers['x-request-id'], shared.ids);
+    shared.requests.setDetails(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
     const asked = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
     const call = new SharedRequest(id, asked, shared.addressOf, shared.secure);
-    const answer = await shared.sharedPages.take(request.path, this.maxAgeMs, () => this.#answer(request, call));
+    const answer = await shared.sharedPages.getOrRender(request.path, this.maxAgeMs, () => this.#answer(request, call));
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
   };
@@ -51,7 +51,7 @@ export class SharedPageRoute {
   async #isPersonal({ path, params: given }: Request): Promise<boolean> {
     if (this.shared.sharedPages.isFresh(path)) return false;
     const { spec, ready } = this.mounted;
-    const params = ready() ? paramsFit(this.#params, given as Record<string, string>) : null;
+    const params = ready() ? validateParams(this.#params, given as Record<string, string>) : null;
     if (params === null) return false;
     try {
       return await this.#checks.share(path, async () => (await spec.shared?.personal?.(params)) ?? false);
@@ -63,15 +63,15 @@ export class SharedPageRoute {
 
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight } = this.shared;
-    const place = inFlight.stopping ? null : inFlight.enter(call.network);
-    if (place === null) return this.#refused(inFlight.stopping ? STOPPING : OVERLOADED, request, call);
+    const place = inFlight.stopping ? null : inFlight.acquire(call.network);
+    if (place === null) return this.#renderRejection(inFlight.stopping ? STOPPING : OVERLOADED, request, call);
     try {
       const result = await this.#run(request, call);
-      return result instanceof Failure ? await this.#refused(result, request, call) : await this.#made(result);
+      return result instanceof Failure ? await this.#renderRejection(result, request, call) : await this.#render(result);
     } catch (thrown) {
-      return await this.#refused(this.#judged(thrown, call), request, call);
+      return await this.#renderRejection(this.#toFailure(thrown, call), request, call);
     } finally {
-      place.leave();
+      place.release();
     }
   }
 
@@ -79,38 +79,38 @@ export class SharedPageRoute {
     const { spec, ready } = this.mounted;
     const { limits, sharedPages } = this.shared;
     if (!ready()) return PLUGIN_NOT_READY;
-    const limited = sharedPages.isKnown(request.path) ? null : limits.checkOpen('rest', call.network);
+    const limited = sharedPages.isCached(request.path) ? null : limits.checkOpenRequest('rest', call.network);
     if (limited !== null) return limited;
-    const params = paramsFit(this.#params, call.params);
+    const params = validateParams(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
     return spec.handle(call);
   }
 
-  async #made(result: PageResult): Promise<HttpResponse> {
-    if (result instanceof Redirect) return redirectResponse(result, this.shared);
-    const headers = checkedHeaders(result.headers);
+  async #render(result: PageResult): Promise<HttpResponse> {
+    if (result instanceof Redirect) return buildRedirectResponse(result, this.shared);
+    const headers = validateHeaders(result.headers);
     if (result instanceof Reply) {
       const { status, body } = result;
       const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body) || body instanceof SharedBytes;
-      return { status, headers, body: raw ? body : successJson(body) };
+      return { status, headers, body: raw ? body : toSuccessJson(body) };
     }
     const html = await this.shared.views.render(this.mounted.views, result.template, result.context, null);
     return { status: result.status, headers: { ...headers, 'content-type': HTML_TYPE }, body: Buffer.from(html) };
   }
 
-  #judged(thrown: unknown, { id }: IncomingRequest): Failure {
+  #toFailure(thrown: unknown, { id }: IncomingRequest): Failure {
     const { codes, log, debug } = this.shared;
     const { plugin, spec } = this.mounted;
-    const judged = codes.judge(thrown, plugin);
+    const judged = codes.classify(thrown, plugin);
     if ('failure' in judged) return judged.failure;
     const what = { request_id: id, page: spec.path, plugin, err: judged.fault };
-    log.error(what, `a page failed: ${textOf(judged.fault)}`);
-    return internal(judged.fault, debug);
+    log.error(what, `a page failed: ${getErrorText(judged.fault)}`);
+    return createInternalFailure(judged.fault, debug);
   }
 
-  #refused(failure: Failure, request: Request, call: IncomingRequest): Promise<HttpResponse> {
-    return refusalPage(this.shared, request, call, NOBODY, failure);
+  #renderRejection(failure: Failure, request: Request, call: IncomingRequest): Promise<HttpResponse> {
+    return renderErrorPage(this.shared, request, call, ANONYMOUS_VISITOR, failure);
   }
 }
 

@@ -11,12 +11,12 @@ export type CompiledTemplate = Handlebars.TemplateDelegate;
  * Removes indentation, which would be sent with every row, unless whitespace is visible. Line
  * numbers do not change.
  */
-const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
+const stripIndentation = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
 
 /** A location that Handlebars writes into its code as a number. */
-const NOWHERE = { start: {}, toJSON: () => 0 };
+const EMPTY_LOCATION = { start: {}, toJSON: () => 0 };
 
-interface Part {
+interface TemplateNode {
   type?: string;
   name?: { original?: unknown };
 }
@@ -26,16 +26,16 @@ interface Part {
  * Views are validated with locations beforehand (view-validator.ts).
  * @param named receives the names of partials
  */
-function prepared(part: Part, named: Set<string>): void {
+function stripLocations(part: TemplateNode, named: Set<string>): void {
   if (part.type?.startsWith('Partial') === true && typeof part.name?.original === 'string')
     named.add(part.name.original);
   for (const [name, value] of Object.entries(part)) {
-    if (name === 'loc') Object.assign(part, { loc: NOWHERE });
-    else if (typeof value === 'object' && value !== null) prepared(value as Part, named);
+    if (name === 'loc') Object.assign(part, { loc: EMPTY_LOCATION });
+    else if (typeof value === 'object' && value !== null) stripLocations(value as TemplateNode, named);
   }
 }
 
-export class Templates {
+export class TemplateCache {
   readonly #files = new Map<string, CompiledTemplate>();
   readonly #partials = new Map<string, string>();
   readonly #named = new Map<string, ReadonlySet<string>>();
@@ -45,27 +45,27 @@ export class Templates {
     private readonly options: CompileOptions,
   ) {}
 
-  partial(name: string, file: string): void {
+  registerPartial(name: string, file: string): void {
     this.#partials.set(name, file);
-    this.handlebars.registerPartial(name, (context: unknown, options) => this.of(file)(context, options));
+    this.handlebars.registerPartial(name, (context: unknown, options) => this.getTemplate(file)(context, options));
   }
 
   /**
    * Returns the template of a file, compiling it if needed.
    * @throws for an invalid template
    */
-  of(file: string): CompiledTemplate {
-    return this.#files.get(file) ?? this.#compiled(file, this.#parsed(file, readFileSync(file, 'utf8')));
+  getTemplate(file: string): CompiledTemplate {
+    return this.#files.get(file) ?? this.#compile(file, this.#parse(file, readFileSync(file, 'utf8')));
   }
 
-  async prepare(files: readonly string[]): Promise<void> {
+  async precompile(files: readonly string[]): Promise<void> {
     const all = new Set(files);
     // A Set iterator also visits elements added during iteration.
     for (const file of all) {
       if (!this.#files.has(file)) {
-        const parsed = this.#parsed(file, await readFile(file, 'utf8'));
+        const parsed = this.#parse(file, await readFile(file, 'utf8'));
         await turn();
-        this.#compiled(file, parsed);
+        this.#compile(file, parsed);
         await turn();
       }
       for (const name of this.#named.get(file) ?? []) {
@@ -75,19 +75,19 @@ export class Templates {
     }
   }
 
-  forget(): void {
+  clear(): void {
     this.#files.clear();
   }
 
-  #parsed(file: string, text: string): hbs.AST.Program {
-    const program = this.handlebars.parseWithoutProcessing(flush(text));
+  #parse(file: string, text: string): hbs.AST.Program {
+    const program = this.handlebars.parseWithoutProcessing(stripIndentation(text));
     const named = new Set<string>();
-    prepared(program, named);
+    stripLocations(program, named);
     this.#named.set(file, named);
     return program;
   }
 
-  #compiled(file: string, program: hbs.AST.Program): CompiledTemplate {
+  #compile(file: string, program: hbs.AST.Program): CompiledTemplate {
     const code = this.handlebars.precompile(program, this.options) as string;
     const template = this.handlebars.template(
       runInThisContext(`(${code})`, { filename: file }) as TemplateSpecification,

@@ -1,8 +1,8 @@
 import { Redirect, type MountedPage } from '../../../ports/http.js';
 
-const YEAR = 31_536_000;
+const YEAR_SECONDS = 31_536_000;
 
-export const themePage = (): MountedPage => ({
+export const createThemePage = (): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,
@@ -15,7 +15,7 @@ export const themePage = (): MountedPage => ({
       const { theme, back } = body as Record<string, unknown>;
       const to = typeof back === 'string' && /^\/(?![/\\])/.test(back) ? back : '/';
       const chosen = theme === 'light' || theme === 'dark' ? theme : null;
-      return new Redirect(to).cookie({ name: 'svc_theme', value: chosen, ...(chosen && { maxAgeSeconds: YEAR }) });
+      return new Redirect(to).cookie({ name: 'svc_theme', value: chosen, ...(chosen && { maxAgeSeconds: YEAR_SECONDS }) });
     },
   },
 });

@@ -7,9 +7,9 @@ import { basename, join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
-import { isolated } from './direction.js';
-import { Templates, type CompiledTemplate } from './templates.js';
-import { showUnseen } from './unseen.js';
+import { isolateRtlText } from './direction.js';
+import { TemplateCache, type CompiledTemplate } from './templates.js';
+import { revealInvisibleCharacters } from './unseen.js';
 
 export interface ViewOptions {
   webDir: string;
@@ -17,24 +17,24 @@ export interface ViewOptions {
   debug: boolean;
 }
 
-type Fields = Record<string, unknown>;
+type ViewFields = Record<string, unknown>;
 
-interface Partial {
+interface PartialFile {
   name: string;
   file: string;
 }
 
-function partialsIn(folder: string, prefix: string): Partial[] {
+function listPartials(folder: string, prefix: string): PartialFile[] {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.hbs')) : [];
   return names.map((name) => ({ name: `${prefix}${basename(name, '.hbs')}`, file: join(folder, name) }));
 }
 
-export const partsIn = (folder: string, plugin: string): Partial[] => partialsIn(join(folder, 'parts'), `${plugin}/`);
+export const listPluginPartials = (folder: string, plugin: string): PartialFile[] => listPartials(join(folder, 'parts'), `${plugin}/`);
 
-export class Views {
+export class ViewRenderer {
   readonly #realms = new Map<string, Server>();
-  readonly #templates: Templates;
-  readonly #finders: (() => readonly Partial[])[] = [];
+  readonly #templates: TemplateCache;
+  readonly #finders: (() => readonly PartialFile[])[] = [];
   readonly #ready = new Map<string, CompiledTemplate>();
 
   private constructor(
@@ -45,7 +45,7 @@ export class Views {
     for (const [name, helper] of Object.entries(options.helpers)) {
       handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
     }
-    this.#templates = new Templates(handlebars, {
+    this.#templates = new TemplateCache(handlebars, {
       // web/README.md guarantees that partials see only what they are given, and that <pre> content
       // is not indented.
       explicitPartialContext: true,
@@ -56,20 +56,20 @@ export class Views {
     });
   }
 
-  static async on(server: Server, options: ViewOptions): Promise<Views> {
+  static async create(server: Server, options: ViewOptions): Promise<ViewRenderer> {
     await server.register(Vision);
-    const views = new Views(server, options);
-    views.#offer(() => partialsIn(join(options.webDir, 'partials'), ''));
-    await views.add(join(options.webDir, 'views'));
+    const views = new ViewRenderer(server, options);
+    views.#registerPartials(() => listPartials(join(options.webDir, 'partials'), ''));
+    await views.addFolder(join(options.webDir, 'views'));
     return views;
   }
 
-  async add(folder: string, plugin: string | null = null): Promise<void> {
+  async addFolder(folder: string, plugin: string | null = null): Promise<void> {
     if (this.#realms.has(folder)) return;
     const { webDir, debug } = this.options;
-    if (plugin !== null) this.#offer(() => partsIn(folder, plugin));
+    if (plugin !== null) this.#registerPartials(() => listPluginPartials(folder, plugin));
     const module = {
-      compile: (_text: string, { filename }: { filename: string }): CompiledTemplate => this.#templates.of(filename),
+      compile: (_text: string, { filename }: { filename: string }): CompiledTemplate => this.#templates.getTemplate(filename),
     };
     await this.server.register({
       name: `views-${this.#realms.size}`,
@@ -86,8 +86,8 @@ export class Views {
     });
   }
 
-  #offer(find: () => readonly Partial[]): void {
-    for (const { name, file } of find()) this.#templates.partial(name, file);
+  #registerPartials(find: () => readonly PartialFile[]): void {
+    for (const { name, file } of find()) this.#templates.registerPartial(name, file);
     this.#finders.push(find);
   }
 
@@ -96,20 +96,20 @@ export class Views {
    * @param context modified: the layout finds the view's HTML in it
    * @throws when the folder lacks the view
    */
-  async render(folder: string, template: string, context: Fields, layout: 'app' | 'blank' | null): Promise<string> {
+  async render(folder: string, template: string, context: ViewFields, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
     if (!realm) throw new Error(`no views in ${folder}`);
     const files = [join(folder, `${template}.hbs`)];
     if (layout !== null) files.push(join(this.options.webDir, 'layouts', `${layout}.hbs`));
     const html =
-      this.#rendered(files, context) ??
-      (await this.#renderedFirst(files, () =>
+      this.#renderCompiled(files, context) ??
+      (await this.#renderAfterCompiling(files, () =>
         realm.render(template, context, { layout: layout ?? false } as ServerViewsConfiguration),
       ));
-    return isolated(showUnseen(html));
+    return isolateRtlText(revealInvisibleCharacters(html));
   }
 
-  #rendered(files: readonly string[], context: Fields): string | null {
+  #renderCompiled(files: readonly string[], context: ViewFields): string | null {
     const [view, around] = files.map((file) => this.#ready.get(file));
     if (view === undefined) return null;
     if (files.length === 1) return view(context);
@@ -118,21 +118,21 @@ export class Views {
     return around(context);
   }
 
-  async #renderedFirst(files: readonly string[], render: () => Promise<string>): Promise<string> {
+  async #renderAfterCompiling(files: readonly string[], render: () => Promise<string>): Promise<string> {
     const { debug } = this.options;
-    if (debug) this.#readAgain();
-    await this.#templates.prepare(files);
+    if (debug) this.#reload();
+    await this.#templates.precompile(files);
     const html = await render();
-    if (!debug) for (const file of files) this.#ready.set(file, this.#templates.of(file));
+    if (!debug) for (const file of files) this.#ready.set(file, this.#templates.getTemplate(file));
     return html;
   }
 
-  #readAgain(): void {
-    this.#templates.forget();
-    for (const { name, file } of this.#finders.flatMap((find) => find())) this.#templates.partial(name, file);
+  #reload(): void {
+    this.#templates.clear();
+    for (const { name, file } of this.#finders.flatMap((find) => find())) this.#templates.registerPartial(name, file);
   }
 
-  error(context: Fields, layout: 'app' | 'blank'): Promise<string> {
+  renderError(context: ViewFields, layout: 'app' | 'blank'): Promise<string> {
     return this.render(join(this.options.webDir, 'views'), 'error', context, layout);
   }
 }

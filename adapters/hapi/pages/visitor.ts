@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { createFormId } from '../../../lib/kept-form.js';
-import type { FormMemory, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
+import type { FormResultStore, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import { parseCookies, setCookie } from '../wire/cookies.js';
-import { ANON_COOKIE, ANON_SHAPE, masked, SESSION_COOKIE } from '../access/csrf.js';
-import type { Assets } from './assets.js';
-import { FLASH_COOKIE, readFlash } from '../wire/flash.js';
+import { parseCookies, formatSetCookie } from '../wire/cookies.js';
+import { ANONYMOUS_COOKIE, ANONYMOUS_ID_PATTERN, maskToken, SESSION_COOKIE } from '../access/csrf.js';
+import type { StaticAssets } from './assets.js';
+import { FLASH_COOKIE, parseFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
-import type { OwnHostPaths } from './own-host-paths.js';
-import { projectBar } from './project-choice.js';
-import type { Panels } from './panels.js';
-import type { SharedPages } from './shared-pages.js';
-import type { Views } from './views.js';
+import type { CustomHostPaths } from './own-host-paths.js';
+import { buildProjectBar } from './project-choice.js';
+import type { DashboardPanels } from './panels.js';
+import type { SharedPageCache } from './shared-pages.js';
+import type { ViewRenderer } from './views.js';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
 export interface PageServices extends RouteServices {
-  views: Views;
-  assets: Assets;
+  views: ViewRenderer;
+  assets: StaticAssets;
   navigation: Navigation;
   hasPage: (path: string) => boolean;
-  panels: Panels;
-  sharedPages: SharedPages;
-  ownHostPaths: OwnHostPaths;
-  forms: FormMemory | null;
+  panels: DashboardPanels;
+  sharedPages: SharedPageCache;
+  ownHostPaths: CustomHostPaths;
+  forms: FormResultStore | null;
   projects: ProjectChoices | null;
   viewsOf: (plugin: string) => string;
   version: string;
@@ -39,33 +39,33 @@ export interface PageVisitor {
   isNew: boolean;
 }
 
-export const NOBODY: PageVisitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
+export const ANONYMOUS_VISITOR: PageVisitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
 
-export const anonOf = (cookies: Record<string, string>): string | undefined => {
-  const value = cookies[ANON_COOKIE];
-  return value && ANON_SHAPE.test(value) ? value : undefined;
+export const getAnonymousId = (cookies: Record<string, string>): string | undefined => {
+  const value = cookies[ANONYMOUS_COOKIE];
+  return value && ANONYMOUS_ID_PATTERN.test(value) ? value : undefined;
 };
 
-export async function visitorOf({ authenticator, secure }: PageServices, request: Request): Promise<PageVisitor> {
+export async function resolveVisitor({ authenticator, secure }: PageServices, request: Request): Promise<PageVisitor> {
   const cookies = parseCookies(request.raw.req.headers['cookie'], secure);
   const cookie = cookies[SESSION_COOKIE];
-  const session = cookie ? await authenticator.session(cookie) : null;
+  const session = cookie ? await authenticator.authenticateSession(cookie) : null;
   if (session && cookie) return { session, cookies, csrfCookie: cookie, isNew: false };
-  const anon = anonOf(cookies);
-  return { session: null, cookies, csrfCookie: anon ?? newAnon(), isNew: anon === undefined };
+  const anon = getAnonymousId(cookies);
+  return { session: null, cookies, csrfCookie: anon ?? generateAnonymousId(), isNew: anon === undefined };
 }
 
 /**
  * 32 random bytes as 43 letters and digits; replacing `-` and `_` of base64url costs less than two
  * bits of entropy.
  */
-const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
+const generateAnonymousId = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
-const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
-  createFormId(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
+const generateFormId = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
+  createFormId(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.getCsrfToken(text));
 
 /** Builds the fields that every view and layout finds at its root (web/README.md). */
-export async function contextOf(
+export async function buildViewContext(
   shared: PageServices,
   call: IncomingRequest,
   visitor: PageVisitor,
@@ -74,7 +74,7 @@ export async function contextOf(
   const { session, cookies, csrfCookie } = visitor;
   const theme = cookies['svc_theme'];
   const [nav, bar] = session
-    ? await Promise.all([shared.navigation.for(session.role), projectBar(shared.projects, cookies)])
+    ? await Promise.all([shared.navigation.listSections(session.role), buildProjectBar(shared.projects, cookies)])
     : [[], null];
   return {
     title,
@@ -85,10 +85,10 @@ export async function contextOf(
     license_page: shared.hasPage('/license'),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
-    csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),
-    form_id: session && shared.forms ? formIdFor(shared, session) : null,
+    csrf_token: csrfCookie === '' ? '' : maskToken(shared.authenticator.getCsrfToken(csrfCookie)),
+    form_id: session && shared.forms ? generateFormId(shared, session) : null,
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
-    flash: readFlash(shared.authenticator, cookies[FLASH_COOKIE]),
+    flash: parseFlash(shared.authenticator, cookies[FLASH_COOKIE]),
     timezone: session?.timezone ?? shared.timezone,
     reader: { timezone: session?.timezone ?? shared.timezone, hours: session?.hours ?? 24, public: session === null },
     version: shared.version,
@@ -98,13 +98,13 @@ export async function contextOf(
   };
 }
 
-export function cookieHeader(
+export function buildCookieHeader(
   shared: PageServices,
   visitor: PageVisitor,
   own: View['cookies'],
 ): Record<string, string[]> {
   const cookies = [...own];
-  if (visitor.isNew) cookies.push({ name: ANON_COOKIE, value: visitor.csrfCookie });
+  if (visitor.isNew) cookies.push({ name: ANONYMOUS_COOKIE, value: visitor.csrfCookie });
   if (visitor.cookies[FLASH_COOKIE] !== undefined) cookies.push({ name: FLASH_COOKIE, value: null });
-  return cookies.length === 0 ? {} : { 'set-cookie': cookies.map((cookie) => setCookie(cookie, shared.secure)) };
+  return cookies.length === 0 ? {} : { 'set-cookie': cookies.map((cookie) => formatSetCookie(cookie, shared.secure)) };
 }

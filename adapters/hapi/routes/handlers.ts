@@ -5,16 +5,16 @@
 import { Router } from '@hapi/call';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 
-export type Handler = (request: Request, h: ResponseToolkit) => Lifecycle.ReturnValue;
+export type RequestHandler = (request: Request, h: ResponseToolkit) => Lifecycle.ReturnValue;
 
 /** Only used to resolve paths as browsers do. */
-const SOMEWHERE = 'http://a.invalid';
+const PLACEHOLDER_ORIGIN = 'http://a.invalid';
 
-export class Handlers {
-  readonly #router = new Router<Handler>();
-  readonly #pages = new Set<Handler>();
+export class RequestRouter {
+  readonly #router = new Router<RequestHandler>();
+  readonly #pages = new Set<RequestHandler>();
 
-  add(method: string, path: string, handler: Handler, showsPage = false): void {
+  add(method: string, path: string, handler: RequestHandler, showsPage = false): void {
     this.#router.add({ method, path }, handler);
     // hapi's list, which would be sorted again for each route; it took a third of mounting.
     this.#router.routes.get(method.toLowerCase())?.routes.splice(0);
@@ -27,14 +27,14 @@ export class Handlers {
    * @param location external input: path, query and fragment
    */
   readonly servesPage = (location: string): boolean => {
-    if (!location.startsWith('/') || !URL.canParse(location, SOMEWHERE)) return false;
+    if (!location.startsWith('/') || !URL.canParse(location, PLACEHOLDER_ORIGIN)) return false;
     // `/bugs/%2e%2e/logout` is `/logout` to a browser.
-    const { origin, pathname } = new URL(location, SOMEWHERE);
-    const found = origin === SOMEWHERE ? this.#router.route('get', pathname) : null;
+    const { origin, pathname } = new URL(location, PLACEHOLDER_ORIGIN);
+    const found = origin === PLACEHOLDER_ORIGIN ? this.#router.route('get', pathname) : null;
     return found !== null && !(found instanceof Error) && this.#pages.has(found.route);
   };
 
-  readonly handler: Handler = (request, h) => {
+  readonly handler: RequestHandler = (request, h) => {
     const found = this.#router.route(request.method, request.path);
     if (found instanceof Error) throw found;
     Object.assign(request, { params: found.params });

@@ -1,20 +1,20 @@
 /** Limits of a route's calls: request slots and token buckets (contract 00, limits). */
-import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
+import type { PublicBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
-import { OPEN_COST } from '../limits/body-budget.js';
-import type { RequestPlace } from '../limits/in-flight.js';
+import { OPEN_BODY_BYTES } from '../limits/body-budget.js';
+import type { RequestSlot } from '../limits/in-flight.js';
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import { senderOf } from './sender.js';
+import { toBodySender } from './sender.js';
 import type { RouteServices } from './services.js';
 
 /** Each part of a body of this size is charged like a call. */
-const BYTES_OF_UNIT = 128 * 1024;
+const BYTES_PER_UNIT = 128 * 1024;
 
 export class RouteLimits {
   readonly rate: RateClass;
   readonly open: boolean;
-  readonly #bucket: OpenBucket;
+  readonly #bucket: PublicBucket;
   readonly #own: NonNullable<RouteSpec['limits']>;
 
   constructor(
@@ -29,29 +29,29 @@ export class RouteLimits {
   }
 
   checkBytes(call: IncomingRequest): Failure | null {
-    const key = this.rate === 'intake' ? this.#key(call) : null;
-    const units = Math.ceil((call.heldBytes - OPEN_COST) / BYTES_OF_UNIT);
+    const key = this.rate === 'intake' ? this.#getBucketKey(call) : null;
+    const units = Math.ceil((call.heldBytes - OPEN_BODY_BYTES) / BYTES_PER_UNIT);
     if (units <= 1 || key === null) return null;
     const { limits } = this.services;
-    return this.byCategory ? limits.checkCalls(key, units, 1) : limits.check(this.rate, key, units, 1);
+    return this.isCountedByCategory ? limits.checkCalls(key, units, 1) : limits.check(this.rate, key, units, 1);
   }
 
   /** Acquires a request slot, or returns null. Probes always get one. */
-  place(call: IncomingRequest): RequestPlace | null {
+  acquireSlot(call: IncomingRequest): RequestSlot | null {
     const { inFlight } = this.services;
-    if (this.rate === 'none') return inFlight.admit(null);
-    return inFlight.enter(this.open ? call.network : null);
+    if (this.rate === 'none') return inFlight.acquireUnlimited(null);
+    return inFlight.acquire(this.open ? call.network : null);
   }
 
   check(call: IncomingRequest): Failure | null {
     const { limits } = this.services;
-    const key = this.#key(call);
+    const key = this.#getBucketKey(call);
     if (key === null || call.countedAs === this.rate) return null;
-    if (this.byCategory) return limits.checkCalls(key);
-    return this.rate === 'public' ? limits.checkOpen(this.#bucket, key) : limits.check(this.rate, key);
+    if (this.isCountedByCategory) return limits.checkCalls(key);
+    return this.rate === 'public' ? limits.checkOpenRequest(this.#bucket, key) : limits.check(this.rate, key);
   }
 
-  get byCategory(): boolean {
+  get isCountedByCategory(): boolean {
     return this.#own.categories !== undefined;
   }
 
@@ -63,7 +63,7 @@ export class RouteLimits {
   }
 
   #checkCategories(call: IncomingRequest, costs: ReadonlyMap<string, number>): Failure | null {
-    const key = this.#key(call);
+    const key = this.#getBucketKey(call);
     if (key === null) return null;
     const limited = new Map<string, number>();
     let failure: Failure | null = null;
@@ -81,12 +81,12 @@ export class RouteLimits {
   }
 
   #checkCost(call: IncomingRequest, cost: number): Failure | null {
-    const key = this.#key(call);
+    const key = this.#getBucketKey(call);
     return cost > 1 && key !== null ? this.services.limits.check(this.rate, key, cost, 1) : null;
   }
 
-  #key(call: IncomingRequest): string | null {
+  #getBucketKey(call: IncomingRequest): string | null {
     if (this.rate === 'none' || call.principal.kind === 'shared_key') return null;
-    return this.rate === 'public' ? call.network : senderOf(call).key;
+    return this.rate === 'public' ? call.network : toBodySender(call).key;
   }
 }

@@ -5,7 +5,7 @@ import type { IncomingRequest } from '../wire/incoming-request.js';
  * Returns the owner that a request is charged to; a sub-token is charged to its master (contract
  * 00, limits).
  */
-export function senderOf(call: IncomingRequest): BodySender {
+export function toBodySender(call: IncomingRequest): BodySender {
   const { principal } = call;
   if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
   if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };
@@ -13,10 +13,10 @@ export function senderOf(call: IncomingRequest): BodySender {
   return { key: call.network, known: false };
 }
 
-export const listenerOf = (call: IncomingRequest): string =>
-  call.principal.kind === 'session' ? `account ${call.principal.account_id}` : senderOf(call).key;
+export const getListenerKey = (call: IncomingRequest): string =>
+  call.principal.kind === 'session' ? `account ${call.principal.account_id}` : toBodySender(call).key;
 
-export function strangerOf(call: IncomingRequest): string | null {
+export function getAnonymousNetwork(call: IncomingRequest): string | null {
   const { principal } = call;
   const known = principal.kind === 'basic' ? principal.username !== null : principal.kind !== 'public';
   return known ? null : call.network;

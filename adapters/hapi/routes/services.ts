@@ -10,26 +10,26 @@ import type { RateLimits } from '../limits/rate-limits.js';
 import type { StreamServices } from '../streams/stream-services.js';
 import type { OpenRequests } from '../transport/open-requests.js';
 import type { RequestMetrics } from '../transport/request-metrics.js';
-import type { Sending } from '../transport/send.js';
-import type { WrittenTexts } from '../validation/written-texts.js';
-import type { AddressOf } from '../wire/address.js';
-import type { DeclaredCodes } from '../wire/declared-codes.js';
-import type { standardHeaders } from '../wire/headers.js';
+import type { ResponseSender } from '../transport/send.js';
+import type { TokenLeakGuard } from '../validation/written-texts.js';
+import type { AddressResolver } from '../wire/address.js';
+import type { ErrorCodeTable } from '../wire/declared-codes.js';
+import type { buildStandardHeaders } from '../wire/headers.js';
 
 export interface RouteServices {
   authenticator: Authenticator;
-  codes: DeclaredCodes;
+  codes: ErrorCodeTable;
   space: StorageSpace | null;
   limits: RateLimits;
   bodies: BodyReader;
-  texts: WrittenTexts;
+  texts: TokenLeakGuard;
   inFlight: RequestsInFlight;
   turns: FairSlots;
   pageTurns: FairSlots;
   streams: StreamServices;
-  sending: Sending;
+  sending: ResponseSender;
   requests: OpenRequests;
-  addressOf: AddressOf;
+  addressOf: AddressResolver;
   timings: RequestMetrics;
   log: Logger;
   clock: Clock;
@@ -37,5 +37,5 @@ export interface RouteServices {
   debug: boolean;
   secure: boolean;
   servesPage: (location: string) => boolean;
-  headers: ReturnType<typeof standardHeaders>;
+  headers: ReturnType<typeof buildStandardHeaders>;
 }

@@ -5,60 +5,60 @@
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
-import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
-import { failureResponse } from '../wire/envelope.js';
+import { IncomingRequest, type ToolCallContext } from '../wire/incoming-request.js';
+import { buildFailureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
 import type { SchemaDescription, JsonSchema } from '../openapi/description.js';
-import { jsonSchema } from '../openapi/json-schema.js';
+import { toJsonSchema } from '../openapi/json-schema.js';
 
 type InputPart = 'params' | 'query' | 'body';
-type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
+type InjectRequest = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
 
-interface Arguments {
+interface ToolArguments {
   properties: Record<string, JsonSchema>;
   required: string[];
   places: Map<string, InputPart>;
 }
 
-const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
+const FORWARDED_HEADERS = ['authorization', 'x-forwarded-for', 'user-agent'];
 
 /**
  * Order in which the route's schemas claim an argument: a name that body and query share belongs to
  * the body.
  */
-const PLACES: readonly InputPart[] = ['params', 'body', 'query'];
+const ARGUMENT_SOURCES: readonly InputPart[] = ['params', 'body', 'query'];
 
-function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
-  const found: Arguments = { properties: {}, required: [], places: new Map() };
-  for (const place of PLACES) {
+function collectArguments({ input }: RouteSpec, tool: ToolSpec): ToolArguments {
+  const found: ToolArguments = { properties: {}, required: [], places: new Map() };
+  for (const place of ARGUMENT_SOURCES) {
     const schema = input?.[place];
     if (schema === undefined) continue;
     const described = schema.describe() as SchemaDescription;
-    const { properties = {}, required = [] } = jsonSchema(described) as Partial<Arguments>;
+    const { properties = {}, required = [] } = toJsonSchema(described) as Partial<ToolArguments>;
     for (const [name, schema] of Object.entries(properties)) {
       if (found.places.has(name)) continue;
       const fixed = tool.fixed !== undefined && Object.hasOwn(tool.fixed, name);
       if (!fixed && (tool.omit?.includes(name) || tool.only?.includes(name) === false)) continue;
       found.places.set(name, place);
       if (fixed) continue;
-      found.properties[name] = documented(place === 'query' ? orOne(schema) : schema, tool, name);
+      found.properties[name] = describeArgument(place === 'query' ? allowSingleValue(schema) : schema, tool, name);
       if (required.includes(name)) found.required.push(name);
     }
   }
   return found;
 }
 
-function orOne(schema: JsonSchema): JsonSchema {
+function allowSingleValue(schema: JsonSchema): JsonSchema {
   const { type, items } = schema as { type?: unknown; items?: { type?: unknown } };
   if (type !== 'array') return schema;
   const one = typeof items?.type === 'string' ? items.type : 'string';
   return { ...schema, type: [one, 'array'] };
 }
 
-function documented(schema: JsonSchema, { describe, defaults, choices }: ToolSpec, name: string): JsonSchema {
+function describeArgument(schema: JsonSchema, { describe, defaults, choices }: ToolSpec, name: string): JsonSchema {
   const { description: own, ...bare } = schema as JsonSchema & { description?: unknown };
   const description = describe?.[name] ?? own;
-  const chosen = choicesOf(choices, name);
+  const chosen = getChoices(choices, name);
   return {
     ...bare,
     ...(chosen !== undefined && { enum: [...chosen] }),
@@ -67,18 +67,18 @@ function documented(schema: JsonSchema, { describe, defaults, choices }: ToolSpe
   };
 }
 
-const choicesOf = (choices: ToolSpec['choices'], name: string): readonly string[] | undefined =>
+const getChoices = (choices: ToolSpec['choices'], name: string): readonly string[] | undefined =>
   choices !== undefined && Object.hasOwn(choices, name) ? choices[name] : undefined;
 
 class MountedTool {
   readonly listed: RouteTool;
-  readonly #arguments: Arguments;
+  readonly #arguments: ToolArguments;
 
   constructor(
     private readonly route: RouteSpec,
     private readonly tool: ToolSpec,
   ) {
-    this.#arguments = argumentsOf(route, tool);
+    this.#arguments = collectArguments(route, tool);
     const { properties, required } = this.#arguments;
     const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit, answer, refusal } = tool;
     this.listed = {
@@ -96,7 +96,7 @@ class MountedTool {
     };
   }
 
-  explained(body: Record<string, unknown>): Record<string, unknown> {
+  explainArguments(body: Record<string, unknown>): Record<string, unknown> {
     const error = body['error'] as { code?: unknown } | undefined;
     if (error?.code !== 'validation_failed' && error?.code !== 'invalid_request') return body;
     const { properties, required } = this.#arguments;
@@ -104,12 +104,12 @@ class MountedTool {
     return { ...body, error: { ...error, takes: takes.join(', ') } };
   }
 
-  request(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
+  buildRequest(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
     const { places, properties, required } = this.#arguments;
     const args = { ...this.tool.defaults, ...given };
     const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
     const missing = required.filter((name) => args[name] === undefined);
-    const wrong = Object.entries(given).flatMap(([name, value]) => this.#notChosen(name, value));
+    const wrong = Object.entries(given).flatMap(([name, value]) => this.#findInvalidChoices(name, value));
     if (unknown.length + missing.length + wrong.length > 0) {
       const fields = [
         ...missing.map((name) => [name, 'is required']),
@@ -121,28 +121,28 @@ class MountedTool {
     }
     const all = Object.entries({ ...args, ...this.tool.fixed });
     const at = (place: InputPart): [string, unknown][] => all.filter(([name]) => places.get(name) === place);
-    const url = this.#url(Object.fromEntries(at('params')), at('query'));
+    const url = this.#buildUrl(Object.fromEntries(at('params')), at('query'));
     if (url instanceof Failure) return url;
     const method = [this.route.method].flat()[0]!;
     const body = this.route.input?.body && method !== 'GET' ? JSON.stringify(Object.fromEntries(at('body'))) : null;
     return { method, url, ...(body !== null && { payload: body }) };
   }
 
-  #notChosen(name: string, value: unknown): [name: string, wrong: string][] {
-    const choices = choicesOf(this.tool.choices, name);
+  #findInvalidChoices(name: string, value: unknown): [name: string, wrong: string][] {
+    const choices = getChoices(this.tool.choices, name);
     if (choices === undefined || typeof value !== 'string' || choices.includes(value)) return [];
     return [[name, `must be one of ${choices.join(', ')}`]];
   }
 
-  #url(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {
+  #buildUrl(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {
     const names = [...this.route.path.matchAll(/\{([^*?}]+)[^}]*\}/g)].map(([, name]) => name!);
-    const wrong = names.find((name) => !isSegment(params[name]));
+    const wrong = names.find((name) => !isPathSegment(params[name]));
     if (wrong !== undefined) return new Failure('not_found', `There is nothing under the ${wrong} that was given.`);
     const path = this.route.path.replace(/\{([^*?}]+)[^}]*\}/g, (_, name: string) =>
       encodeURIComponent(String(params[name])),
     );
     const search = new URLSearchParams();
-    for (const [name, value] of query) for (const one of valuesOf(value)) search.append(name, one);
+    for (const [name, value] of query) for (const one of toQueryValues(value)) search.append(name, one);
     return search.size === 0 ? path : `${path}?${search.toString()}`;
   }
 }
@@ -151,24 +151,24 @@ class MountedTool {
  * Whether a string stays one path segment: `.` and `..` would be resolved, and a lone surrogate
  * cannot be encoded.
  */
-const isSegment = (value: unknown): boolean =>
+const isPathSegment = (value: unknown): boolean =>
   (typeof value === 'number' || typeof value === 'string') &&
   !['', '.', '..'].includes(String(value)) &&
   !/\p{Cs}/u.test(String(value));
 
-function valuesOf(value: unknown): string[] {
+function toQueryValues(value: unknown): string[] {
   return [value].flat().flatMap((one) => {
     if (one === null || one === undefined) return [];
     return [typeof one === 'string' ? one : JSON.stringify(one)];
   });
 }
 
-export class ToolTable implements RouteTools {
+export class RouteToolRegistry implements RouteTools {
   readonly #tools: ReadonlyMap<string, MountedTool>;
 
   constructor(
     routes: readonly MountedRoute[],
-    private readonly inject: Inject,
+    private readonly inject: InjectRequest,
   ) {
     this.#tools = new Map(
       routes.flatMap(({ spec }) =>
@@ -186,13 +186,13 @@ export class ToolTable implements RouteTools {
     if (tool === undefined) return null;
     if (!(request instanceof IncomingRequest))
       throw new TypeError('a tool is called with the request that a handler was given');
-    const asked = tool.request(args);
+    const asked = tool.buildRequest(args);
     if (asked instanceof Failure) {
-      const body = tool.explained(parsed(String(failureResponse(asked, request.id).body)));
+      const body = tool.explainArguments(parseObject(String(buildFailureResponse(asked, request.id).body)));
       return { status: asked.status, headers: {}, body };
     }
     const { rawHeaders, peer } = request;
-    const passed = PASSED.flatMap((header) => (rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]]));
+    const passed = FORWARDED_HEADERS.flatMap((header) => (rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]]));
     const response = await this.inject({
       ...asked,
       headers: {
@@ -201,14 +201,14 @@ export class ToolTable implements RouteTools {
         ...(asked.payload !== undefined && { 'content-type': 'application/json' }),
       },
       ...(peer !== undefined && { remoteAddress: peer }),
-      app: { counted: 'api', tool: name, outer: request } satisfies InnerCall,
+      app: { counted: 'api', tool: name, outer: request } satisfies ToolCallContext,
     });
     return {
       status: response.statusCode,
       headers: response.headers as Record<string, string>,
-      body: tool.explained(parsed(response.payload)),
+      body: tool.explainArguments(parseObject(response.payload)),
     };
   }
 }
 
-const parsed = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
+const parseObject = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;

@@ -3,21 +3,21 @@ import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js'
 import { Failure } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { BodyStream } from '../wire/body-stream.js';
-import { Outflow } from './outflow.js';
+import { ResponseWriter } from './outflow.js';
 
-export interface EventStreamRules {
+export interface EventStreamLimits {
   stallMs: number;
   mostPerListener: number;
 }
 
-const TOO_MANY = new Failure('rate_limited', 'Too many event streams are open; close one first.', {
+const TOO_MANY_STREAMS = new Failure('rate_limited', 'Too many event streams are open; close one first.', {
   headers: { 'retry-after': '30' },
 });
 
 export class EventStreams {
   readonly #open = new Map<string, Set<AbortController>>();
 
-  constructor(private readonly rules: EventStreamRules) {}
+  constructor(private readonly rules: EventStreamLimits) {}
 
   /**
    * Opens a stream.
@@ -25,7 +25,7 @@ export class EventStreams {
    * @param listener key under which streams are counted
    * @param closed called once at the stream's end
    */
-  response(
+  open(
     { events, options }: EventStreamAnswer,
     own: HttpResponse['headers'],
     head: boolean,
@@ -39,7 +39,7 @@ export class EventStreams {
       return { status: 200, headers, body: null };
     }
     const theirs = this.#open.get(listener) ?? new Set();
-    if (theirs.size >= this.rules.mostPerListener) return TOO_MANY;
+    if (theirs.size >= this.rules.mostPerListener) return TOO_MANY_STREAMS;
     this.#open.set(listener, theirs);
     const end = new AbortController();
     theirs.add(end);
@@ -48,7 +48,7 @@ export class EventStreams {
       if (theirs.size === 0) this.#open.delete(listener);
       hooks.closed();
     };
-    const body = new EventBody(events, options, end, this.rules.stallMs, { ...hooks, closed });
+    const body = new EventStreamBody(events, options, end, this.rules.stallMs, { ...hooks, closed });
     return { status: 200, headers, body };
   }
 
@@ -62,9 +62,9 @@ export class EventStreams {
 }
 
 /** Milliseconds for which a checked credential stays valid for events. */
-const FRESH_MS = 500;
+const CREDENTIAL_FRESH_MS = 500;
 
-class EventBody implements BodyStream {
+class EventStreamBody implements BodyStream {
   readonly bytes = null;
 
   constructor(
@@ -78,13 +78,13 @@ class EventBody implements BodyStream {
   async send(res: ServerResponse): Promise<void> {
     const { end, hooks } = this;
     const { alive, aliveEverySeconds = 15, heartbeatSeconds = 15 } = this.options;
-    const out = new Outflow(res, this.stallMs + heartbeatSeconds * 1000);
+    const out = new ResponseWriter(res, this.stallMs + heartbeatSeconds * 1000);
     const over = (): void => end.abort();
     res.once('close', over);
     const beat = setInterval(() => {
-      if (!out.busy) void out.write(': \n\n');
+      if (!out.isBusy) void out.write(': \n\n');
     }, heartbeatSeconds * 1000);
-    const ask = setInterval(() => void this.#ask(alive), aliveEverySeconds * 1000);
+    const ask = setInterval(() => void this.#checkSession(alive), aliveEverySeconds * 1000);
     try {
       // An initial line confirms the connection to the browser.
       await out.write(': \n\n');
@@ -101,7 +101,7 @@ class EventBody implements BodyStream {
     }
   }
 
-  async #forward(out: Outflow): Promise<void> {
+  async #forward(out: ResponseWriter): Promise<void> {
     const { signal } = this.end;
     const events = this.events(signal)[Symbol.asyncIterator]();
     const ended = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
@@ -110,11 +110,11 @@ class EventBody implements BodyStream {
       while (!signal.aborted) {
         const next = await Promise.race([events.next(), ended]);
         if (next === null || next.done === true) return;
-        if (performance.now() - askedAt > FRESH_MS) {
-          await this.#ask(this.options.alive);
+        if (performance.now() - askedAt > CREDENTIAL_FRESH_MS) {
+          await this.#checkSession(this.options.alive);
           askedAt = performance.now();
         }
-        if (signal.aborted || !(await out.write(wire(next.value)))) return;
+        if (signal.aborted || !(await out.write(formatEvent(next.value)))) return;
       }
     } finally {
       // Not awaited, because a source may notice the signal late.
@@ -122,7 +122,7 @@ class EventBody implements BodyStream {
     }
   }
 
-  async #ask(alive: (() => Promise<boolean>) | undefined): Promise<void> {
+  async #checkSession(alive: (() => Promise<boolean>) | undefined): Promise<void> {
     try {
       if (alive !== undefined && !(await alive())) this.end.abort();
     } catch (thrown) {
@@ -132,15 +132,15 @@ class EventBody implements BodyStream {
   }
 }
 
-const LINES = /\r\n|\r|\n/;
-const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
+const LINE_BREAK_PATTERN = /\r\n|\r|\n/;
+const toSingleLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
 
-export function wire({ event, data, id }: ServerSentEvent): string {
+export function formatEvent({ event, data, id }: ServerSentEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return [
-    ...(id === undefined ? [] : [`id: ${oneLine(id)}`]),
-    ...(event === undefined ? [] : [`event: ${oneLine(event)}`]),
-    ...text.split(LINES).map((line) => `data: ${line}`),
+    ...(id === undefined ? [] : [`id: ${toSingleLine(id)}`]),
+    ...(event === undefined ? [] : [`event: ${toSingleLine(event)}`]),
+    ...text.split(LINE_BREAK_PATTERN).map((line) => `data: ${line}`),
     '\n',
   ].join('\n');
 }

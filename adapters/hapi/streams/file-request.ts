@@ -3,7 +3,7 @@
  * range-parser handle long suffixes and malformed ranges incorrectly.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnsweredFile } from '../../../ports/http.js';
+import type { StreamableFile } from '../../../ports/http.js';
 
 export interface FilePart {
   status: 200 | 206 | 304 | 412 | 416;
@@ -11,55 +11,55 @@ export interface FilePart {
   end: number;
 }
 
-type Wanted = IncomingHttpHeaders;
-type File = Pick<AnsweredFile, 'size' | 'etag' | 'modifiedAt'>;
+type RequestHeaders = IncomingHttpHeaders;
+type FileMetadata = Pick<StreamableFile, 'size' | 'etag' | 'modifiedAt'>;
 
-export function partOf(file: File, method: string, headers: Wanted): FilePart {
+export function resolveFilePart(file: FileMetadata, method: string, headers: RequestHeaders): FilePart {
   const whole = { start: 0, end: file.size };
-  const condition = preconditions(file, headers);
+  const condition = evaluatePreconditions(file, headers);
   if (condition !== null) return { status: condition, ...whole };
   // Range is defined for GET only (RFC 9110, 14.2).
-  if (method !== 'GET' || headers.range === undefined || !rangeHolds(file, headers)) return { status: 200, ...whole };
-  const range = rangeOf(headers.range, file.size);
+  if (method !== 'GET' || headers.range === undefined || !isRangeValid(file, headers)) return { status: 200, ...whole };
+  const range = parseRange(headers.range, file.size);
   if (range === null) return { status: 200, ...whole };
   return range === 'outside' ? { status: 416, ...whole } : { status: 206, ...range };
 }
 
 /** Evaluates preconditions in the order of RFC 9110, 13.2.2. */
-function preconditions(file: File, headers: Wanted): 304 | 412 | null {
+function evaluatePreconditions(file: FileMetadata, headers: RequestHeaders): 304 | 412 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   const modified = file.modifiedAt === undefined ? null : toSeconds(file.modifiedAt.getTime());
   if (match !== undefined) {
-    if (!namesTag(match, file.etag, false)) return 412;
-  } else if (modified !== null && modified > (dateOf(headers['if-unmodified-since']) ?? Infinity)) return 412;
-  if (noneMatch !== undefined) return namesTag(noneMatch, file.etag, true) ? 304 : null;
-  return modified !== null && modified <= (dateOf(headers['if-modified-since']) ?? -Infinity) ? 304 : null;
+    if (!hasETag(match, file.etag, false)) return 412;
+  } else if (modified !== null && modified > (parseDateSeconds(headers['if-unmodified-since']) ?? Infinity)) return 412;
+  if (noneMatch !== undefined) return hasETag(noneMatch, file.etag, true) ? 304 : null;
+  return modified !== null && modified <= (parseDateSeconds(headers['if-modified-since']) ?? -Infinity) ? 304 : null;
 }
 
-const TAGS = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
+const ETAG_PATTERN = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 
 /** @param weak weak tags match too (RFC 9110, 8.8.3.2) */
-export function namesTag(list: string, etag: string, weak: boolean): boolean {
+export function hasETag(list: string, etag: string, weak: boolean): boolean {
   if (list.trim() === '*') return true;
-  for (const [, isWeak, tag] of list.matchAll(TAGS)) if (tag === etag && (weak || isWeak === undefined)) return true;
+  for (const [, isWeak, tag] of list.matchAll(ETAG_PATTERN)) if (tag === etag && (weak || isWeak === undefined)) return true;
   return false;
 }
 
 /**
  * `If-Range`: the range applies only to this exact file. A date must be equal (RFC 9110, 13.1.5).
  */
-function rangeHolds({ etag, modifiedAt }: File, headers: Wanted): boolean {
+function isRangeValid({ etag, modifiedAt }: FileMetadata, headers: RequestHeaders): boolean {
   const given = headers['if-range'] as string | undefined;
   if (given === undefined) return true;
   if (given.includes('"')) return given.trim() === etag;
-  return modifiedAt !== undefined && dateOf(given) === toSeconds(modifiedAt.getTime());
+  return modifiedAt !== undefined && parseDateSeconds(given) === toSeconds(modifiedAt.getTime());
 }
 
-const RANGE = /^bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
+const RANGE_PATTERN = /^bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
 /** Returns the range; null for an unsupported or multiple range, which sends the whole file. */
-function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
-  const range = RANGE.exec(header);
+function parseRange(header: string, size: number): { start: number; end: number } | 'outside' | null {
+  const range = RANGE_PATTERN.exec(header);
   if (range === null) return null;
   const [, first, last = '', suffix] = range;
   if (first === undefined) {
@@ -75,7 +75,7 @@ function rangeOf(header: string, size: number): { start: number; end: number } |
 /** Headers have a precision of seconds. */
 const toSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
-function dateOf(header: string | undefined): number | null {
+function parseDateSeconds(header: string | undefined): number | null {
   const at = header === undefined ? NaN : Date.parse(header);
   return Number.isNaN(at) ? null : toSeconds(at);
 }

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { AnsweredFile } from '../../../ports/http.js';
+import type { StreamableFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { BodyStream } from '../wire/body-stream.js';
-import { Outflow } from './outflow.js';
-import type { StreamPlace } from '../limits/stream-places.js';
-import type { PieceBuffers } from './piece-buffers.js';
-import { partOf } from './file-request.js';
+import { ResponseWriter } from './outflow.js';
+import type { StreamSlot } from '../limits/stream-places.js';
+import type { BufferPool } from './piece-buffers.js';
+import { resolveFilePart } from './file-request.js';
 
-export interface StreamRules {
+export interface FileStreamOptions {
   stallMs: number;
-  buffers: PieceBuffers;
-  place: Pick<StreamPlace, 'mayGiveWay' | 'moved'>;
+  buffers: BufferPool;
+  place: Pick<StreamSlot, 'allowEviction' | 'markProgress'>;
   failed: (thrown: unknown) => void;
   closed: () => void;
 }
@@ -21,14 +21,14 @@ export interface StreamRules {
  * opened is an ordinary error.
  * @returns 412 and 416 as failures
  */
-export async function fileResponse(
-  file: AnsweredFile,
+export async function createFileResponse(
+  file: StreamableFile,
   method: string,
   asked: IncomingHttpHeaders,
   own: Record<string, string | string[]>,
-  rules: StreamRules,
+  rules: FileStreamOptions,
 ): Promise<HttpResponse | Failure> {
-  const part = partOf(file, method, asked);
+  const part = resolveFilePart(file, method, asked);
   if (part.status === 412) return new Failure('precondition_failed', 'The file is another one by now.');
   if (part.status === 416) {
     const headers = { 'content-range': `bytes */${file.size}`, 'accept-ranges': 'bytes' };
@@ -46,20 +46,20 @@ export async function fileResponse(
     ...(part.status === 206 && { 'content-range': `bytes ${part.start}-${part.end - 1}/${file.size}` }),
   };
   const unread = part.status === 304 || method === 'HEAD' || bytes === 0;
-  const source = unread ? null : await Source.open(file, part.start, part.end, rules.buffers.take);
+  const source = unread ? null : await FileSource.open(file, part.start, part.end, rules.buffers.acquire);
   const length = part.status === 304 ? null : bytes;
   return { status: part.status, headers, body: new FileBody(length, source, rules) };
 }
 
-class Source {
+class FileSource {
   #next: Promise<IteratorResult<Uint8Array>>;
 
   private constructor(private readonly pieces: AsyncIterator<Uint8Array>) {
     this.#next = pieces.next();
   }
 
-  static async open(file: AnsweredFile, start: number, end: number, room: () => Uint8Array): Promise<Source> {
-    const source = new Source(file.open(start, end, room)[Symbol.asyncIterator]());
+  static async open(file: StreamableFile, start: number, end: number, room: () => Uint8Array): Promise<FileSource> {
+    const source = new FileSource(file.open(start, end, room)[Symbol.asyncIterator]());
     await source.#next;
     return source;
   }
@@ -81,8 +81,8 @@ class Source {
 class FileBody implements BodyStream {
   constructor(
     readonly bytes: number | null,
-    private readonly source: Source | null,
-    private readonly rules: StreamRules,
+    private readonly source: FileSource | null,
+    private readonly rules: FileStreamOptions,
   ) {}
 
   async send(res: ServerResponse): Promise<void> {
@@ -99,17 +99,17 @@ class FileBody implements BodyStream {
     }
   }
 
-  async #pump(source: Source, res: ServerResponse): Promise<boolean> {
+  async #pump(source: FileSource, res: ServerResponse): Promise<boolean> {
     const { stallMs, buffers, place } = this.rules;
-    const out = new Outflow(res, stallMs);
-    place.mayGiveWay(() => out.cut());
+    const out = new ResponseWriter(res, stallMs);
+    place.allowEviction(() => out.abort());
     let left = this.bytes ?? 0;
     for (let piece = await source.next(); piece !== null; piece = await source.next()) {
       left -= piece.length;
       if (left < 0) throw new RangeError('a file gave more bytes than it has');
       if (!(await out.write(piece))) return false;
-      buffers.give(piece);
-      place.moved();
+      buffers.release(piece);
+      place.markProgress();
     }
     if (left > 0) throw new RangeError(`a file gave ${left} bytes fewer than it has`);
     return true;

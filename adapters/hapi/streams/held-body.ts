@@ -6,13 +6,13 @@ import type { ServerResponse } from 'node:http';
 import { SharedBytes } from '../../../ports/http.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
 import type { BodyStream } from '../wire/body-stream.js';
-import { Outflow } from './outflow.js';
+import { ResponseWriter } from './outflow.js';
 
 const PIECE_BYTES = 64 * 1024;
 /** Responses up to this size are written in a single piece, as most lists are. */
-const SHORT_BYTES = 128 * 1024;
+const SINGLE_PIECE_BYTES = 128 * 1024;
 
-export class HeldBody implements BodyStream {
+export class BufferedBody implements BodyStream {
   readonly bytes: number;
   readonly #parts: readonly Uint8Array[];
   readonly #cost: number;
@@ -29,21 +29,21 @@ export class HeldBody implements BodyStream {
 
   async send(res: ServerResponse): Promise<void> {
     const { stallMs, budget, address } = this.rules;
-    const out = new Outflow(res, stallMs);
-    const lease = budget.open(address, this.#cost, () => out.cut());
+    const out = new ResponseWriter(res, stallMs);
+    const lease = budget.open(address, this.#cost, () => out.abort());
     try {
-      for (const pieces of this.#pieces()) {
+      for (const pieces of this.#splitIntoPieces()) {
         if (!(await out.write(...pieces))) return;
-        lease.moved();
+        lease.markProgress();
       }
       res.end();
     } finally {
-      lease.close();
+      lease.release();
     }
   }
 
-  *#pieces(): Generator<readonly Uint8Array[]> {
-    if (this.bytes <= SHORT_BYTES) yield this.#parts;
+  *#splitIntoPieces(): Generator<readonly Uint8Array[]> {
+    if (this.bytes <= SINGLE_PIECE_BYTES) yield this.#parts;
     else
       for (const part of this.#parts)
         for (let at = 0; at < part.length; at += PIECE_BYTES) yield [part.subarray(at, at + PIECE_BYTES)];

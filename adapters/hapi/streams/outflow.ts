@@ -2,9 +2,9 @@
 import type { ServerResponse } from 'node:http';
 
 /** Minimum bytes per second, measured over each piece. */
-const LEAST_RATE = 1_024;
+const MIN_BYTES_PER_SECOND = 1_024;
 
-export class Outflow {
+export class ResponseWriter {
   /** Several writers may wait: a heartbeat can occur while an event is being written. */
   readonly #waiting = new Set<() => void>();
   #cut = false;
@@ -13,15 +13,15 @@ export class Outflow {
     private readonly res: ServerResponse,
     private readonly stallMs: number,
   ) {
-    res.setTimeout(stallMs, () => this.cut());
-    res.on('close', () => this.#wake());
+    res.setTimeout(stallMs, () => this.abort());
+    res.on('close', () => this.#wakeWaiters());
   }
 
-  get busy(): boolean {
+  get isBusy(): boolean {
     return this.#waiting.size > 0;
   }
 
-  get closed(): boolean {
+  get isClosed(): boolean {
     const { destroyed, closed, socket } = this.res;
     // A broken connection is only reported in the next turn of the event loop. A queued response
     // has no connection yet.
@@ -34,7 +34,7 @@ export class Outflow {
    */
   async write(...pieces: readonly (Uint8Array | string)[]): Promise<boolean> {
     const { res } = this;
-    if (this.closed) return false;
+    if (this.isClosed) return false;
     let ok = true;
     let taken = (): void => undefined;
     const last = pieces.at(-1) ?? '';
@@ -46,25 +46,25 @@ export class Outflow {
     });
     res.uncork();
     if (res.writableLength === 0) return true;
-    const slow = setTimeout(() => this.cut(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
+    const slow = setTimeout(() => this.abort(), this.stallMs + (res.writableLength / MIN_BYTES_PER_SECOND) * 1000);
     await new Promise<void>((resolve) => {
       taken = resolve;
       this.#waiting.add(resolve);
     });
     this.#waiting.delete(taken);
     clearTimeout(slow);
-    return ok && !this.closed;
+    return ok && !this.isClosed;
   }
 
   /** Cuts the connection. A queued response has no connection yet and never sees its end. */
-  cut(): void {
+  abort(): void {
     this.#cut = true;
     this.res.req.socket?.destroy();
     this.res.destroy();
-    this.#wake();
+    this.#wakeWaiters();
   }
 
-  #wake(): void {
+  #wakeWaiters(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }

@@ -4,20 +4,20 @@
  */
 const PIECE_BYTES = 256 * 1024;
 
-export class PieceBuffers {
+export class BufferPool {
   readonly #spare: Buffer[] = [];
   readonly #lent = new WeakMap<ArrayBufferLike, Buffer>();
 
   constructor(private readonly most = 64) {}
 
   /** Lends a buffer. Bound, because readers get only this function. */
-  readonly take = (): Uint8Array => {
+  readonly acquire = (): Uint8Array => {
     const buffer = this.#spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
     this.#lent.set(buffer.buffer, buffer);
     return buffer;
   };
 
-  give(piece: Uint8Array): void {
+  release(piece: Uint8Array): void {
     const buffer = this.#lent.get(piece.buffer);
     if (buffer === undefined) return;
     this.#lent.delete(piece.buffer);

@@ -1,13 +1,13 @@
-import type { LeastRate } from '../body/paced-body.js';
-import type { StreamPlaces } from '../limits/stream-places.js';
+import type { MinimumRate } from '../body/paced-body.js';
+import type { StreamSlots } from '../limits/stream-places.js';
 import type { EventStreams } from './event-streams.js';
-import type { PieceBuffers } from './piece-buffers.js';
+import type { BufferPool } from './piece-buffers.js';
 
 export interface StreamServices {
   /** Slots of all streams; anonymous callers share a part, and each address a part of that. */
-  places: StreamPlaces;
+  places: StreamSlots;
   events: EventStreams;
-  buffers: PieceBuffers;
+  buffers: BufferPool;
   stallMs: number;
-  uploadRate: LeastRate;
+  uploadRate: MinimumRate;
 }

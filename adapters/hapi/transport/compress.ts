@@ -11,22 +11,22 @@ import { FairSlots } from '../limits/fair-slots.js';
  * Dynamic responses use a quality as fast as gzip; the maximum is for files compressed at build
  * time.
  */
-export const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+export const FAST_BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const ENCODERS = {
-  br: () => createBrotliCompress(QUICK),
+  br: () => createBrotliCompress(FAST_BROTLI_OPTIONS),
   gzip: () => createGzip(),
   deflate: () => createDeflate(),
 } as const;
 export type ContentEncoding = keyof typeof ENCODERS;
 
-export const isEncoding = (name: string): name is ContentEncoding => Object.hasOwn(ENCODERS, name);
+export const isContentEncoding = (name: string): name is ContentEncoding => Object.hasOwn(ENCODERS, name);
 
-const SLOTS = 4;
+const MAX_CONCURRENT_COMPRESSIONS = 4;
 const PIECE_BYTES = 64 * 1024;
 
 export class Compressor {
-  readonly #slots = new FairSlots(SLOTS);
+  readonly #slots = new FairSlots(MAX_CONCURRENT_COMPRESSIONS);
   readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, Promise<SharedBytes>>>();
 
   async compress(
@@ -34,20 +34,20 @@ export class Compressor {
     body: Buffer | SharedBytes,
     address: string,
   ): Promise<Buffer | SharedBytes> {
-    if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressed(encoding, body));
+    if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressBody(encoding, body));
     const made = this.#made.get(body) ?? new Map<ContentEncoding, Promise<SharedBytes>>();
     this.#made.set(body, made);
     // Concurrent requests share the pending result.
     const known = made.get(encoding);
     if (known !== undefined) return known;
-    const making = this.#slots.run(address, async () => new SharedBytes([await compressed(encoding, body)]));
+    const making = this.#slots.run(address, async () => new SharedBytes([await compressBody(encoding, body)]));
     made.set(encoding, making);
     making.catch(() => made.delete(encoding));
     return making;
   }
 }
 
-async function compressed(encoding: ContentEncoding, body: Buffer | SharedBytes): Promise<Buffer> {
+async function compressBody(encoding: ContentEncoding, body: Buffer | SharedBytes): Promise<Buffer> {
   const encoder = ENCODERS[encoding]();
   const pieces: Buffer[] = [];
   encoder.on('data', (piece: Buffer) => pieces.push(piece));

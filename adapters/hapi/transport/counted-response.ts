@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 
-type Written = string | Uint8Array;
+type BodyChunk = string | Uint8Array;
 
 export class CountedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
   /** Bytes handed to the connection; more than what a disconnected client received. */
@@ -19,11 +19,11 @@ export class CountedResponse<R extends IncomingMessage = IncomingMessage> extend
   #count([chunk, encoding]: readonly unknown[]): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
     if (this.req.method === 'HEAD' || this.statusCode === 204 || this.statusCode === 304) return;
-    this.bodyBytes += sizeOf(chunk, encoding);
+    this.bodyBytes += getByteLength(chunk, encoding);
   }
 }
 
-const sizeOf = (chunk: Written, encoding: unknown): number =>
+const getByteLength = (chunk: BodyChunk, encoding: unknown): number =>
   typeof chunk === 'string'
     ? Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
     : chunk.length;

@@ -15,26 +15,26 @@ export interface RequestLog {
   slowMs: number;
 }
 
-export interface KnownRequest {
+export interface RequestDetails {
   id: string;
   route: string | null;
   who: () => string;
 }
 
-interface Open {
+interface OpenRequest {
   began: number;
   answered: number | null;
   written: number;
-  known: KnownRequest | null;
+  known: RequestDetails | null;
 }
 
 /**
  * Stores the details on the request itself. The old tables of a map would keep finished requests
  * and their bodies alive, and a WeakMap is as expensive (decision 020).
  */
-const OPEN = Symbol('open request');
+const OPEN_REQUEST = Symbol('open request');
 
-type Tracked = IncomingMessage & { [OPEN]?: Open };
+type TrackedRequest = IncomingMessage & { [OPEN_REQUEST]?: OpenRequest };
 
 export class OpenRequests {
   #count = 0;
@@ -42,30 +42,30 @@ export class OpenRequests {
 
   constructor(private readonly rules: RequestLog | null) {}
 
-  get logsAll(): boolean {
+  get isLoggingAll(): boolean {
     return this.rules?.all === true;
   }
 
-  begin(req: IncomingMessage, res: ServerResponse): void {
+  track(req: IncomingMessage, res: ServerResponse): void {
     const written = this.rules === null ? 0 : req.socket.bytesWritten;
-    const open: Open = { began: performance.now(), answered: null, written, known: null };
-    (req as Tracked)[OPEN] = open;
+    const open: OpenRequest = { began: performance.now(), answered: null, written, known: null };
+    (req as TrackedRequest)[OPEN_REQUEST] = open;
     this.#count += 1;
-    res.once('close', () => this.#closed(req, res, open));
+    res.once('close', () => this.#handleClose(req, res, open));
   }
 
-  known(req: IncomingMessage, known: KnownRequest): void {
-    const open = (req as Tracked)[OPEN];
+  setDetails(req: IncomingMessage, known: RequestDetails): void {
+    const open = (req as TrackedRequest)[OPEN_REQUEST];
     if (open !== undefined) open.known = known;
   }
 
   /** Marks the response as ready: from here on the time is the reader's. */
-  answered(req: IncomingMessage): void {
-    const open = (req as Tracked)[OPEN];
+  markAnswered(req: IncomingMessage): void {
+    const open = (req as TrackedRequest)[OPEN_REQUEST];
     if (open !== undefined) open.answered ??= performance.now();
   }
 
-  async drained(timeoutMs: number): Promise<void> {
+  async drain(timeoutMs: number): Promise<void> {
     if (this.#count === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -75,7 +75,7 @@ export class OpenRequests {
     clearTimeout(timer);
   }
 
-  #closed(req: IncomingMessage, res: ServerResponse, open: Open): void {
+  #handleClose(req: IncomingMessage, res: ServerResponse, open: OpenRequest): void {
     this.#count -= 1;
     if (this.#count === 0) this.#idle?.();
     if (this.rules === null) return;
@@ -91,7 +91,7 @@ export class OpenRequests {
       status: aborted && !res.headersSent ? 499 : res.statusCode,
       ms: Math.round(now - open.began),
       ...(open.answered !== null && { answered_ms: Math.round(open.answered - open.began) }),
-      bytes: bodyBytes(res, req.socket.bytesWritten - open.written),
+      bytes: countBodyBytes(res, req.socket.bytesWritten - open.written),
       request_id: open.known?.id ?? null,
       who: open.known?.who() ?? 'nobody',
       ...(aborted && { aborted }),
@@ -101,11 +101,11 @@ export class OpenRequests {
   }
 }
 
-function bodyBytes(res: ServerResponse, sent: number): number {
+function countBodyBytes(res: ServerResponse, sent: number): number {
   return Math.min(res instanceof CountedResponse ? res.bodyBytes : sent, sent);
 }
 
-export function whoIs(principal: Principal): string {
+export function formatPrincipal(principal: Principal): string {
   const { kind } = principal;
   if (kind === 'token') return `token ${principal.id}`;
   if (kind === 'session') return `account ${principal.username}`;

@@ -5,12 +5,12 @@
 import { CODES } from '../../../kernel/errors.js';
 import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';
 
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Rate classes of routes (ports/http.ts, RateClass), and pages. */
-const KINDS = ['api', 'intake', 'bulk', 'public', 'none', 'page'] as const;
-const CLASSES = ['2xx', '3xx', '4xx', '5xx'];
+const ROUTE_KINDS = ['api', 'intake', 'bulk', 'public', 'none', 'page'] as const;
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'];
 
-export type Observe = (method: string, status: number, milliseconds: number) => void;
+export type ObserveRequest = (method: string, status: number, milliseconds: number) => void;
 
 export class RequestMetrics {
   readonly #requests: Counter;
@@ -21,7 +21,7 @@ export class RequestMetrics {
     this.#requests = metrics.counter('aos_http_requests_total', 'Requests by route, method and class of status', {
       route: [],
       method: [],
-      status: CLASSES,
+      status: STATUS_CLASSES,
     });
     this.#errors = metrics.counter('aos_http_errors_total', 'Errors that were answered, by their code', {
       code: Object.keys(CODES),
@@ -29,12 +29,12 @@ export class RequestMetrics {
     this.#seconds = metrics.histogram(
       'aos_http_request_duration_seconds',
       'Time from the request to its answer, by kind of route',
-      BUCKETS,
-      { kind: KINDS },
+      DURATION_BUCKETS_SECONDS,
+      { kind: ROUTE_KINDS },
     );
   }
 
-  refused(code: string): void {
+  countError(code: string): void {
     this.#errors.inc({ code });
   }
 
@@ -42,11 +42,11 @@ export class RequestMetrics {
    * Creates the counters of a route.
    * @param route the path as the plugin declared it, so that labels never contain caller input
    */
-  forRoute(methods: readonly string[], route: string, kind: (typeof KINDS)[number]): Observe {
+  createObserver(methods: readonly string[], route: string, kind: (typeof ROUTE_KINDS)[number]): ObserveRequest {
     // Label objects are reused, because they repeat with every request.
     const labels = new Map<string, readonly Readonly<Record<string, string>>[]>();
     for (const method of methods) {
-      const sets = CLASSES.map((status) => ({ route, method, status }));
+      const sets = STATUS_CLASSES.map((status) => ({ route, method, status }));
       for (const set of sets) this.#requests.inc(set, 0);
       labels.set(method, sets);
     }

@@ -8,55 +8,55 @@ import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { SharedBytes } from '../../../ports/http.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
-import { namesTag } from '../streams/file-request.js';
-import { HeldBody } from '../streams/held-body.js';
-import type { AddressOf } from '../wire/address.js';
-import { Compressor, isEncoding, type ContentEncoding } from './compress.js';
+import { hasETag } from '../streams/file-request.js';
+import { BufferedBody } from '../streams/held-body.js';
+import type { AddressResolver } from '../wire/address.js';
+import { Compressor, isContentEncoding, type ContentEncoding } from './compress.js';
 import type { OpenRequests } from './open-requests.js';
-import { lengthOf, type HttpResponse } from '../wire/http-response.js';
-import { awaitsContinue, hasBody } from '../wire/expectation.js';
+import { getBodyLength, type HttpResponse } from '../wire/http-response.js';
+import { isAwaitingContinue, hasBody } from '../wire/expectation.js';
 import { isBodyStream, type BodyStream } from '../wire/body-stream.js';
 
-const LINGER_MS = 10_000;
-export const COMPRESSED_FROM = 1_024;
-const LINGER_BYTES = 64 * 1024 * 1024;
+const LINGER_TIMEOUT_MS = 10_000;
+export const MIN_COMPRESSED_BYTES = 1_024;
+const MAX_LINGER_BYTES = 64 * 1024 * 1024;
 
 /** Minimum size of responses held within the budget; stalled readers are cut. */
-export const HELD_FROM = 64 * 1024;
+export const MIN_BUDGETED_BYTES = 64 * 1024;
 
-type Headers = Readonly<Record<string, string | string[]>>;
+type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
-export interface SendingServices {
+export interface ResponseSenderServices {
   requests: OpenRequests;
   budget: UnsentBudget;
   stallMs: number;
-  addressOf: AddressOf;
+  addressOf: AddressResolver;
   stopping: () => boolean;
   /** Called when a response broke off because of an internal error. */
   failed: (thrown: unknown) => void;
 }
 
-export class Sending {
+export class ResponseSender {
   readonly #compressor = new Compressor();
 
-  constructor(private readonly services: SendingServices) {}
+  constructor(private readonly services: ResponseSenderServices) {}
 
   /** @param kind headers of all responses of a kind; the response's own take precedence */
-  send(request: Request, h: ResponseToolkit, id: string, kind: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
+  send(request: Request, h: ResponseToolkit, id: string, kind: ResponseHeaders, answer: HttpResponse): Lifecycle.ReturnValue {
     const { req, res } = request.raw;
-    const base: Headers = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
+    const base: ResponseHeaders = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
     if (isBodyStream(answer.body)) {
-      this.services.requests.answered(req);
+      this.services.requests.markAnswered(req);
       sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
       return h.abandon;
     }
     // An injected request (tests) is not an `IncomingMessage` and has arrived whole.
-    if (req instanceof IncomingMessage && isLong(answer.body)) {
-      const encoding = answer.uncompressed === true ? null : encodingFor(request, answer.headers);
+    if (req instanceof IncomingMessage && isLongBody(answer.body)) {
+      const encoding = answer.uncompressed === true ? null : selectEncoding(request, answer.headers);
       void this.#sendLong(request.raw, { ...base, ...answer.headers, 'x-request-id': id }, answer, encoding);
       return h.abandon;
     }
-    if (isUnchanged(request, answer)) return this.send(request, h, id, kind, unchanged(answer));
+    if (isNotModified(request, answer)) return this.send(request, h, id, kind, toNotModified(answer));
     const body = answer.body instanceof SharedBytes ? Buffer.concat(answer.body.parts) : answer.body;
     if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
       const { status } = answer;
@@ -77,13 +77,13 @@ export class Sending {
    * @param encoding null: uncompressed
    */
   async #sendLong(
-    { req, res }: Raw,
+    { req, res }: RawExchange,
     headers: Record<string, string | string[]>,
     { status, body }: HttpResponse,
     encoding: ContentEncoding | null,
   ): Promise<void> {
     const { requests, budget, stallMs, addressOf, failed } = this.services;
-    requests.answered(req);
+    requests.markAnswered(req);
     const bytes = typeof body === 'string' ? Buffer.from(body) : (body as Buffer | SharedBytes);
     const all: typeof headers = { ...headers, vary: 'accept-encoding' };
     const { etag } = headers;
@@ -92,12 +92,12 @@ export class Sending {
       // both.
       if (encoding !== null) all['etag'] = etag.replace(/"$/, `-${encoding}"`);
       const known = req.headers['if-none-match'];
-      const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => namesTag(known, tag, true));
+      const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => hasETag(known, tag, true));
       if (isKnown && status === 200) return void res.writeHead(304, all).end();
     }
     if (req.method === 'HEAD') return void res.writeHead(status, { ...all, 'content-length': bytes.length }).end();
     const address = getClientNetwork(addressOf(req.socket.remoteAddress, req.headers['x-forwarded-for']));
-    const held = (own: Buffer | SharedBytes): HeldBody => new HeldBody(own, { stallMs, budget, address });
+    const held = (own: Buffer | SharedBytes): BufferedBody => new BufferedBody(own, { stallMs, budget, address });
     try {
       if (encoding === null) return sendStream(req, res, all, status, held(bytes));
       const small = await this.#compressor.compress(encoding, bytes, address);
@@ -113,30 +113,30 @@ export class Sending {
  * Whether the client has this exact response. hapi knows only the tag as it was sent, and a
  * compressing proxy makes it weak, which must match too (RFC 9110, 13.1.2).
  */
-function isUnchanged({ method, headers }: Request, answer: HttpResponse): boolean {
+function isNotModified({ method, headers }: Request, answer: HttpResponse): boolean {
   const known = headers['if-none-match'];
   const etag = answer.headers['etag'];
   if (typeof known !== 'string' || typeof etag !== 'string') return false;
-  return answer.status === 200 && (method === 'get' || method === 'head') && namesTag(known, etag, true);
+  return answer.status === 200 && (method === 'get' || method === 'head') && hasETag(known, etag, true);
 }
 
-function unchanged({ headers }: HttpResponse): HttpResponse {
+function toNotModified({ headers }: HttpResponse): HttpResponse {
   const { 'content-type': _of, ...kept } = headers;
   return { status: 304, headers: kept, body: null };
 }
 
-interface Raw {
+interface RawExchange {
   req: IncomingMessage;
   res: ServerResponse;
 }
 
-const isLong = (body: string | Buffer | SharedBytes | null): boolean => body !== null && lengthOf(body) >= HELD_FROM;
+const isLongBody = (body: string | Buffer | SharedBytes | null): boolean => body !== null && getBodyLength(body) >= MIN_BUDGETED_BYTES;
 
-function encodingFor(request: Request, headers: Headers): ContentEncoding | null {
+function selectEncoding(request: Request, headers: ResponseHeaders): ContentEncoding | null {
   if (headers['content-encoding'] !== undefined) return null;
   const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
   const wanted = request.info.acceptEncoding;
-  return compressible && isEncoding(wanted) ? wanted : null;
+  return compressible && isContentEncoding(wanted) ? wanted : null;
 }
 
 function sendEarly(
@@ -148,11 +148,11 @@ function sendEarly(
 ): void {
   // A client that waits for `100 Continue` sends either nothing or everything, so only a new
   // connection is safe.
-  if (awaitsContinue(req)) headers['connection'] = 'close';
+  if (isAwaitingContinue(req)) headers['connection'] = 'close';
   else if (headers['connection'] === 'close') delete headers['connection'];
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') });
   res.end(head ? undefined : (body ?? undefined));
-  drain(req);
+  discardBody(req);
 }
 
 function sendStream(
@@ -162,21 +162,21 @@ function sendStream(
   status: number,
   body: BodyStream,
 ): void {
-  if (awaitsContinue(req)) headers['connection'] = 'close';
+  if (isAwaitingContinue(req)) headers['connection'] = 'close';
   res.writeHead(status, { ...headers, ...(body.bytes !== null && { 'content-length': body.bytes }) });
-  if (req instanceof IncomingMessage && !req.complete && hasBody(req)) drain(req);
+  if (req instanceof IncomingMessage && !req.complete && hasBody(req)) discardBody(req);
   void body.send(res);
 }
 
 /** Reads on, so that the sender gets to read the response. */
-function drain(req: IncomingMessage): void {
+function discardBody(req: IncomingMessage): void {
   let bytes = 0;
   const { socket } = req;
   const giveUp = (): void => void socket.destroy();
-  const timer = setTimeout(giveUp, LINGER_MS);
+  const timer = setTimeout(giveUp, LINGER_TIMEOUT_MS);
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > LINGER_BYTES) giveUp();
+    if (bytes > MAX_LINGER_BYTES) giveUp();
   });
   const done = (): void => clearTimeout(timer);
   req.once('end', done).once('close', done);

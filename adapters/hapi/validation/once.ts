@@ -1,5 +1,5 @@
 /** Caches the result of `make`, including `undefined`. If `make` throws, it is called again. */
-export function once<T>(make: () => T): () => T {
+export function memoize<T>(make: () => T): () => T {
   let made: { value: T } | null = null;
   return () => {
     made ??= { value: make() };

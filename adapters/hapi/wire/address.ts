@@ -4,24 +4,24 @@
  */
 import { BlockList, isIP } from 'node:net';
 
-export type AddressOf = (peer: string | undefined, forwarded: string | string[] | undefined) => string;
+export type AddressResolver = (peer: string | undefined, forwarded: string | string[] | undefined) => string;
 
 /**
  * @param unlisted called with an untrusted peer that sends `X-Forwarded-For`
  * @throws TypeError naming an entry that is neither an address nor a CIDR range
  */
-export function addressReader(
+export function createAddressResolver(
   trusted: readonly string[],
   unlisted: (peer: string) => void = () => undefined,
-): AddressOf {
+): AddressResolver {
   const list = new BlockList();
-  for (const entry of trusted) add(list, entry);
+  for (const entry of trusted) addEntry(list, entry);
   const isTrusted = (address: string): boolean => {
     const family = isIP(address);
     return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
   };
   return (peer, forwarded) => {
-    let address = plain(peer ?? '');
+    let address = normalizeAddress(peer ?? '');
     if (forwarded === undefined) return address;
     if (!isTrusted(address)) {
       if (address !== '') unlisted(address);
@@ -29,7 +29,7 @@ export function addressReader(
     }
     const chain = (Array.isArray(forwarded) ? forwarded.join() : forwarded).split(',');
     for (let i = chain.length - 1; i >= 0; i--) {
-      const next = plain(chain[i] ?? '');
+      const next = normalizeAddress(chain[i] ?? '');
       // An entry that is not an address gives no information; the last valid one counts.
       if (isIP(next) === 0) return address;
       address = next;
@@ -39,7 +39,7 @@ export function addressReader(
   };
 }
 
-function add(list: BlockList, entry: string): void {
+function addEntry(list: BlockList, entry: string): void {
   const [address = '', bits, ...rest] = entry.trim().split('/');
   const family = isIP(address);
   const most = family === 6 ? 128 : 32;
@@ -50,7 +50,7 @@ function add(list: BlockList, entry: string): void {
   list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-function plain(text: string): string {
+function normalizeAddress(text: string): string {
   let address = text.trim();
   if (address.startsWith('['))
     address = address.slice(1, address.indexOf(']') === -1 ? undefined : address.indexOf(']'));

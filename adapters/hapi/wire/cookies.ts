@@ -4,10 +4,10 @@
  */
 import type { Cookie } from '../../../ports/http.js';
 
-const HOST = '__Host-';
+const HOST_PREFIX = '__Host-';
 
 /** @param secure the service is reached by https */
-export const cookieName = (name: string, secure: boolean): string => (secure ? HOST + name : name);
+export const toCookieName = (name: string, secure: boolean): string => (secure ? HOST_PREFIX + name : name);
 
 /**
  * Parses a `Cookie` header into plain names. The first of a name wins; unsafe names, and under
@@ -20,16 +20,16 @@ export function parseCookies(header: string | undefined, secure: boolean): Recor
     const at = part.indexOf('=');
     if (at < 1) continue;
     const given = part.slice(0, at).trim();
-    if (secure && !given.startsWith(HOST)) continue;
-    const name = secure ? given.slice(HOST.length) : given;
+    if (secure && !given.startsWith(HOST_PREFIX)) continue;
+    const name = secure ? given.slice(HOST_PREFIX.length) : given;
     if (name === '' || name === '__proto__' || Object.hasOwn(cookies, name)) continue;
     const raw = part.slice(at + 1).trim();
-    cookies[name] = decode(raw.startsWith('"') && raw.endsWith('"') && raw.length > 1 ? raw.slice(1, -1) : raw);
+    cookies[name] = decodeValue(raw.startsWith('"') && raw.endsWith('"') && raw.length > 1 ? raw.slice(1, -1) : raw);
   }
   return cookies;
 }
 
-function decode(value: string): string {
+function decodeValue(value: string): string {
   if (!value.includes('%')) return value;
   try {
     return decodeURIComponent(value);
@@ -38,7 +38,7 @@ function decode(value: string): string {
   }
 }
 
-export function cookieOf(header: string | undefined, name: string, secure: boolean): string | undefined {
+export function getCookie(header: string | undefined, name: string, secure: boolean): string | undefined {
   return header?.includes(name) ? parseCookies(header, secure)[name] : undefined;
 }
 
@@ -46,10 +46,10 @@ export function cookieOf(header: string | undefined, name: string, secure: boole
  * `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax; Secure and `__Host-` under https
  * (contract 10).
  */
-export function setCookie(cookie: Cookie, secure: boolean): string {
+export function formatSetCookie(cookie: Cookie, secure: boolean): string {
   const { name, value, maxAgeSeconds } = cookie;
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`cookie name ${JSON.stringify(name)} is not a token`);
   const age =
     value === null ? '; Max-Age=0' : maxAgeSeconds === undefined ? '' : `; Max-Age=${Math.floor(maxAgeSeconds)}`;
-  return `${cookieName(name, secure)}=${encodeURIComponent(value ?? '')}; Path=/${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  return `${toCookieName(name, secure)}=${encodeURIComponent(value ?? '')}; Path=/${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }

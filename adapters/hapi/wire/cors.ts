@@ -6,7 +6,7 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-expose-headers': 'x-request-id, retry-after, x-sentry-rate-limits, x-sentry-error',
 };
 
-export const preflight = (methods: readonly string[]): HttpResponse => ({
+export const buildPreflightResponse = (methods: readonly string[]): HttpResponse => ({
   status: 204,
   headers: {
     'access-control-allow-origin': '*',

@@ -4,7 +4,7 @@
  */
 import { CODES, ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';
-import { failureOf, type Failure } from './failure.js';
+import { toFailure, type Failure } from './failure.js';
 
 /** Logged instead of the undeclared error, which is its cause. */
 export class UndeclaredCode extends Error {
@@ -18,11 +18,11 @@ export class UndeclaredCode extends Error {
   }
 }
 
-export class DeclaredCodes {
+export class ErrorCodeTable {
   /** @param codes null: any code is accepted */
   constructor(private readonly codes: ErrorCodes | null) {}
 
-  wordsOf(code: string): string {
+  getMeaning(code: string): string {
     const known: ErrorCodes = this.codes ?? CODES;
     return (Object.hasOwn(known, code) ? known[code]?.[2] : undefined) ?? 'The request failed';
   }
@@ -31,8 +31,8 @@ export class DeclaredCodes {
    * Returns the caller's failure, or the error to log: the thrown value, or one about an undeclared
    * code.
    */
-  judge(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
-    const failure = failureOf(thrown);
+  classify(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
+    const failure = toFailure(thrown);
     if (failure === null) return { fault: thrown };
     if (thrown instanceof ServiceError && this.codes !== null) {
       const declared = Object.hasOwn(this.codes, thrown.code) ? this.codes[thrown.code]?.[0] : undefined;

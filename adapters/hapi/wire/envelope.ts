@@ -13,8 +13,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  * Serializes data in the envelope. The data's own `status` is overwritten, because it would
  * misreport the outcome.
  */
-export function successJson(data: object): string | SharedBytes {
-  if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value))) return splicedJson(data);
+export function toSuccessJson(data: object): string | SharedBytes {
+  if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value))) return serializeInParts(data);
   return JSON.stringify(Object.assign({ status: 'success' }, data, { status: 'success' }));
 }
 
@@ -22,23 +22,23 @@ export function successJson(data: object): string | SharedBytes {
  * Longer lists are serialized element by element, because a string of a megabyte would be allocated
  * in V8's old space.
  */
-const LONG_LIST = 20;
+const LONG_LIST_LENGTH = 20;
 
-const isLongList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length >= LONG_LIST;
+const isLongList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length >= LONG_LIST_LENGTH;
 
-const elementsOf = (list: readonly unknown[]): Buffer[] =>
+const serializeElements = (list: readonly unknown[]): Buffer[] =>
   list.map((one, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(one) ?? 'null'}`));
 
 /**
  * Serializes data with long lists or members that are already JSON. Serialized members are inserted
  * as they are; bytes may be shared with other responses.
  */
-function splicedJson(data: object): string | SharedBytes {
+function serializeInParts(data: object): string | SharedBytes {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
     if (name === 'status') continue;
     if (isLongList(value)) {
-      pieces.push(`,${JSON.stringify(name)}:[`, ...elementsOf(value), ']');
+      pieces.push(`,${JSON.stringify(name)}:[`, ...serializeElements(value), ']');
       continue;
     }
     const json = value instanceof JsonText ? value.json : (JSON.stringify(value) as string | undefined);
@@ -46,10 +46,10 @@ function splicedJson(data: object): string | SharedBytes {
   }
   pieces.push('}');
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
-  return bytesOf(pieces);
+  return joinPieces(pieces);
 }
 
-function bytesOf(pieces: readonly (string | Uint8Array)[]): SharedBytes {
+function joinPieces(pieces: readonly (string | Uint8Array)[]): SharedBytes {
   const parts: Uint8Array[] = [];
   let text = '';
   for (const piece of pieces) {
@@ -66,7 +66,7 @@ function bytesOf(pieces: readonly (string | Uint8Array)[]): SharedBytes {
  * Appends warnings after the handler's own. The data may be shared, so it is copied. A signed
  * response stays unchanged (contract 50).
  */
-export function withWarnings(data: object, told: readonly string[]): object {
+export function addWarnings(data: object, told: readonly string[]): object {
   if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
   const own = 'warnings' in data && Array.isArray(data.warnings) ? (data.warnings as unknown[]) : [];
   return { ...data, warnings: [...own, ...told] };
@@ -78,13 +78,13 @@ export function appendWarnings(json: string | Uint8Array | SharedBytes | null, w
   return `${text.trimEnd().slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
 }
 
-const CODE_OF: Partial<Record<number, ErrorCode>> = {};
-for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code as ErrorCode;
-CODE_OF[503] = 'not_ready';
-CODE_OF[409] = 'conflict';
+const CODE_BY_STATUS: Partial<Record<number, ErrorCode>> = {};
+for (const [code, [status]] of Object.entries(CODES)) CODE_BY_STATUS[status] ??= code as ErrorCode;
+CODE_BY_STATUS[503] = 'not_ready';
+CODE_BY_STATUS[409] = 'conflict';
 
-export function refusedJson(status: number, data: object, requestId: string): string {
-  const code = CODE_OF[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+export function toErrorJson(status: number, data: object, requestId: string): string {
+  const code = CODE_BY_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
   const error = {
     code,
     message: CODES[code][1],
@@ -94,7 +94,7 @@ export function refusedJson(status: number, data: object, requestId: string): st
 }
 
 /** @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
-export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
+export function buildFailureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
   const { code, message } = failure;
   const { fields, extra, headers } = failure.more;
   if (!bare) {
@@ -107,7 +107,7 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
   return {
     status: failure.status,
     headers: { ...headers, 'content-type': JSON_TYPE },
-    body: JSON.stringify({ status: bareCode(code), message, ...(fields && { fields }), ...extra }),
+    body: JSON.stringify({ status: toBareCode(code), message, ...(fields && { fields }), ...extra }),
   };
 }
 
@@ -115,7 +115,7 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
  * Returns the code without the envelope: a bad body is `invalid_request`, 422, and unreadable JSON
  * 400 (contract 00, envelope; contract 50).
  */
-export const bareCode = (code: string): string =>
+export const toBareCode = (code: string): string =>
   code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;
 
 export { JSON_TYPE };

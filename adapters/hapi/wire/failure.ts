@@ -20,7 +20,7 @@ export class Failure {
   ) {}
 }
 
-export const tooLarge = (limit: number): Failure =>
+export const createTooLargeFailure = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 
 export const NOT_FOUND = new Failure('not_found', 'There is nothing under this path.');
@@ -32,26 +32,26 @@ export const PLUGIN_NOT_READY = new Failure('not_ready', 'The part of the servic
 });
 export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.', { headers: { 'retry-after': '1' } });
 
-export const NO_SPACE = new Failure(
+export const STORAGE_FULL = new Failure(
   'insufficient_storage',
   'There is no room for new data; what is acknowledged stays.',
   {
     headers: { 'retry-after': '60' },
   },
 );
-export const NO_STORE = new Failure('not_ready', 'The store cannot be reached; nothing was changed by this call.', {
+export const STORE_UNREACHABLE = new Failure('not_ready', 'The store cannot be reached; nothing was changed by this call.', {
   headers: { 'retry-after': '5' },
 });
-const NO_WRITING = new Failure(
+const DISK_UNWRITABLE = new Failure(
   'not_ready',
   'The disk takes nothing at the moment: it is read-only, or its files belong to another user. The log names the path.',
   { headers: { 'retry-after': '30' } },
 );
 
 /** Several copies of a module may be loaded, so errors are identified by name instead of class. */
-const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
+const hasErrorName = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
-const BOOM: Record<number, [ErrorCode, string]> = {
+const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
   // inert's response for a path outside its folder; 404 does not reveal that the path exists.
   403: ['not_found', 'There is nothing under this path.'],
@@ -64,53 +64,53 @@ const BOOM: Record<number, [ErrorCode, string]> = {
 };
 
 /** Returns the caller's failure for a thrown value; null for an internal error, which is logged. */
-export function failureOf(thrown: unknown): Failure | null {
+export function toFailure(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof ServiceError) {
     const { code, message, status, fields, extra, headers } = thrown;
     const more = {
       ...(fields && { fields }),
       ...(extra && { extra }),
-      ...(headers && { headers: lowerCased(headers) }),
+      ...(headers && { headers: lowerCaseNames(headers) }),
     };
     return new Failure(code, message, more, status);
   }
-  if (named(thrown, 'InvalidCursor'))
+  if (hasErrorName(thrown, 'InvalidCursor'))
     return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
-  if (named(thrown, 'StoreConflict'))
+  if (hasErrorName(thrown, 'StoreConflict'))
     return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
-  if (named(thrown, 'StoreFull') || named(thrown, 'DiskFull')) return NO_SPACE;
-  if (named(thrown, 'StoreUnavailable')) return NO_STORE;
-  if (named(thrown, 'DiskUnwritable')) return NO_WRITING;
-  const known = isBoom(thrown) ? BOOM[thrown.output.statusCode] : undefined;
+  if (hasErrorName(thrown, 'StoreFull') || hasErrorName(thrown, 'DiskFull')) return STORAGE_FULL;
+  if (hasErrorName(thrown, 'StoreUnavailable')) return STORE_UNREACHABLE;
+  if (hasErrorName(thrown, 'DiskUnwritable')) return DISK_UNWRITABLE;
+  const known = isBoom(thrown) ? BOOM_FAILURES[thrown.output.statusCode] : undefined;
   return known ? new Failure(known[0], known[1]) : null;
 }
 
-export const errorOf = ({ code, message, more, status }: Failure): ServiceError =>
+export const toServiceError = ({ code, message, more, status }: Failure): ServiceError =>
   new ServiceError(code, message, { ...more, headers: { ...more.headers }, status });
 
 /** Adds `Retry-After` to every 503 (contract 00, error codes). */
-export function withRetryAfter(failure: Failure): Failure {
+export function addRetryAfter(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 503 || headers['retry-after']) return failure;
   return new Failure(failure.code, failure.message, { ...failure.more, headers: { ...headers, 'retry-after': '5' } });
 }
 
-const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+const lowerCaseNames = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /**
  * The 500 response, with the exception's text only when `debug` is on (contract 00, error codes).
  */
-export const internal = (thrown: unknown, debug: boolean): Failure =>
+export const createInternalFailure = (thrown: unknown, debug: boolean): Failure =>
   new Failure(
     'internal_error',
     debug
-      ? `The service failed: ${textOf(thrown)}`
+      ? `The service failed: ${getErrorText(thrown)}`
       : 'The service failed; the log has the details under the request id.',
   );
 
-export const textOf = (thrown: unknown): string =>
+export const getErrorText = (thrown: unknown): string =>
   redactText(
     thrown instanceof Error
       ? `${thrown.name}: ${thrown.message}`

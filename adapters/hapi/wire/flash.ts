@@ -7,23 +7,23 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';
 
 export const FLASH_COOKIE = 'svc_flash';
-const TONES = new Set(['success', 'warning', 'danger', 'info']);
+const FLASH_TONES = new Set(['success', 'warning', 'danger', 'info']);
 
-export function flashCookie(authenticator: Authenticator, flash: Flash): Cookie {
+export function createFlashCookie(authenticator: Authenticator, flash: Flash): Cookie {
   const { tone, message, action } = flash;
   const said = [tone, message.slice(0, 1_000), ...(action === undefined ? [] : [action])];
   const body = Buffer.from(JSON.stringify(said)).toString('base64url');
-  return { name: FLASH_COOKIE, value: `${body}.${authenticator.csrf(`flash.${body}`)}`, maxAgeSeconds: 60 };
+  return { name: FLASH_COOKIE, value: `${body}.${authenticator.getCsrfToken(`flash.${body}`)}`, maxAgeSeconds: 60 };
 }
 
-export function readFlash(authenticator: Authenticator, value: string | undefined): Flash | null {
+export function parseFlash(authenticator: Authenticator, value: string | undefined): Flash | null {
   if (!value) return null;
   const [body = '', mark = ''] = value.split('.', 2);
   const given = Buffer.from(mark);
-  const right = Buffer.from(authenticator.csrf(`flash.${body}`));
+  const right = Buffer.from(authenticator.getCsrfToken(`flash.${body}`));
   if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
   const said = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as
     [Flash['tone'], string] | [Flash['tone'], string, NonNullable<Flash['action']>];
   const [tone, message, action] = said;
-  return TONES.has(tone) ? { tone, message, ...(action !== undefined && { action }) } : null;
+  return FLASH_TONES.has(tone) ? { tone, message, ...(action !== undefined && { action }) } : null;
 }

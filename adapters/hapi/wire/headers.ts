@@ -1,44 +1,44 @@
 /** Headers of every response: the request id and security headers (contract 80). */
 import type { Ids } from '../../../ports/ids.js';
 
-const REQUEST_ID = /^[\w.-]{8,64}$/;
+const REQUEST_ID_PATTERN = /^[\w.-]{8,64}$/;
 
 /** `X-Request-Id`: the caller's if it is well-formed, else a new one (contract 00, envelope). */
-export function requestId(given: string | string[] | undefined, ids: Ids): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : ids.uuid();
+export function resolveRequestId(given: string | string[] | undefined, ids: Ids): string {
+  return typeof given === 'string' && REQUEST_ID_PATTERN.test(given) ? given : ids.uuid();
 }
 
 /** Allows what the layouts need: no inline script or style, no other host (web/README.md). */
-export const CSP =
+export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
+const UNPRINTABLE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * Returns a copy with lower-case names.
  * @throws TypeError for an invalid value: a line break would start another header
  */
-export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function validateHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name] ?? '';
-    if (UNPRINTABLE.test(value))
+    if (UNPRINTABLE_PATTERN.test(value))
       throw new TypeError(`the value of the header ${name} has characters that it cannot have`);
     checked[name.toLowerCase()] = value;
   }
   return checked;
 }
 
-type Headers = Record<string, string | string[]>;
+type HeaderMap = Record<string, string | string[]>;
 
 /** Builds the fixed headers: API responses must not be rendered, pages are documents. */
-export function standardHeaders(baseUrl: string): { api: Headers; page: Headers; asset: Headers } {
-  const hsts: Headers = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
+export function buildStandardHeaders(baseUrl: string): { api: HeaderMap; page: HeaderMap; asset: HeaderMap } {
+  const hsts: HeaderMap = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
   return {
     api: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...hsts },
     page: {
-      'content-security-policy': CSP,
+      'content-security-policy': CONTENT_SECURITY_POLICY,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'same-origin',

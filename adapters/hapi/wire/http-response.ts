@@ -9,5 +9,5 @@ export interface HttpResponse {
   uncompressed?: boolean;
 }
 
-export const lengthOf = (body: string | Buffer | SharedBytes): number =>
+export const getBodyLength = (body: string | Buffer | SharedBytes): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.length;

@@ -5,12 +5,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
-import type { AddressOf } from './address.js';
+import type { AddressResolver } from './address.js';
 import { parseCookies } from './cookies.js';
 
-export const PUBLIC: Principal = { kind: 'public' };
+export const PUBLIC_PRINCIPAL: Principal = { kind: 'public' };
 
-export interface Requested {
+export interface RequestSource {
   raw: { req: IncomingMessage; res: ServerResponse };
   path: string;
   params: unknown;
@@ -18,24 +18,24 @@ export interface Requested {
   app?: unknown;
 }
 
-export interface InnerCall {
+export interface ToolCallContext {
   counted?: RateClass;
   tool?: string;
   /** The outer request, whose caller the tool acts for. */
   outer?: Pick<HttpRequest, 'signal' | 'waiting'>;
 }
 
-interface Room {
+interface HeldBody {
   readonly bytes?: number;
-  close(): void;
+  release(): void;
 }
 
-const FRESH_MS = 50;
+const CREDENTIAL_FRESH_MS = 50;
 
 const NO_WARNINGS: readonly string[] = [];
 
 /** Never shown to handlers: only the adapter and the access plugin read credentials. */
-const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
 
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
@@ -48,7 +48,7 @@ export class IncomingRequest implements HttpRequest {
   limited: ReadonlyMap<string, number> | undefined;
   body: unknown = null;
   warnings: readonly string[] = NO_WARNINGS;
-  principal: Principal = PUBLIC;
+  principal: Principal = PUBLIC_PRINCIPAL;
   #reauthorize: (() => Promise<void>) | null = null;
   #identifiedAt = Infinity;
   #address: string | null = null;
@@ -57,16 +57,16 @@ export class IncomingRequest implements HttpRequest {
   #cookies: Record<string, string> | null = null;
   #signal: AbortSignal | null = null;
   #waiting: AbortSignal | null = null;
-  #room: Room | null = null;
+  #heldBody: HeldBody | null = null;
 
   constructor(
     readonly id: string,
-    private readonly request: Requested,
-    private readonly addressOf: AddressOf,
+    private readonly request: RequestSource,
+    private readonly addressOf: AddressResolver,
     private readonly secure: boolean,
     private readonly ending?: AbortSignal,
   ) {
-    const { counted, tool } = (request.app ?? {}) as InnerCall;
+    const { counted, tool } = (request.app ?? {}) as ToolCallContext;
     this.tool = tool;
     this.countedAs = counted;
     this.method = request.raw.req.method ?? 'GET';
@@ -75,7 +75,7 @@ export class IncomingRequest implements HttpRequest {
     this.query = request.query;
   }
 
-  get raw(): Requested['raw'] {
+  get raw(): RequestSource['raw'] {
     return this.request.raw;
   }
 
@@ -84,7 +84,7 @@ export class IncomingRequest implements HttpRequest {
     return this.#address;
   }
 
-  identified(principal: Principal, again: () => Promise<void>): void {
+  setPrincipal(principal: Principal, again: () => Promise<void>): void {
     this.principal = principal;
     this.#reauthorize = again;
     this.#identifiedAt = performance.now();
@@ -92,7 +92,7 @@ export class IncomingRequest implements HttpRequest {
 
   /** Whether the credential must be checked again before the call runs. */
   get isStale(): boolean {
-    return performance.now() - this.#identifiedAt > FRESH_MS;
+    return performance.now() - this.#identifiedAt > CREDENTIAL_FRESH_MS;
   }
 
   async reauthorize(): Promise<void> {
@@ -118,18 +118,18 @@ export class IncomingRequest implements HttpRequest {
     return headers;
   }
 
-  readonly keep = (room: Room): void => void (this.#room = room);
+  readonly retainBody = (body: HeldBody): void => void (this.#heldBody = body);
 
   get heldBytes(): number {
-    return this.#room?.bytes ?? 0;
+    return this.#heldBody?.bytes ?? 0;
   }
 
-  finish(): void {
-    this.#room?.close();
+  releaseBody(): void {
+    this.#heldBody?.release();
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {
-    this.#headers ??= Object.fromEntries(Object.entries(this.rawHeaders).filter(([name]) => !SECRET.has(name)));
+    this.#headers ??= Object.fromEntries(Object.entries(this.rawHeaders).filter(([name]) => !SECRET_HEADERS.has(name)));
     return this.#headers;
   }
 
@@ -139,20 +139,20 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= this.#outer?.signal ?? this.#gone();
+    this.#signal ??= this.#outerCall?.signal ?? this.#createCloseSignal();
     return this.#signal;
   }
 
   get waiting(): AbortSignal {
-    this.#waiting ??= this.#outer?.waiting ?? this.#goneOrEnding();
+    this.#waiting ??= this.#outerCall?.waiting ?? this.#createWaitSignal();
     return this.#waiting;
   }
 
-  get #outer(): InnerCall['outer'] {
-    return ((this.request.app ?? {}) as InnerCall).outer;
+  get #outerCall(): ToolCallContext['outer'] {
+    return ((this.request.app ?? {}) as ToolCallContext).outer;
   }
 
-  #gone(): AbortSignal {
+  #createCloseSignal(): AbortSignal {
     const controller = new AbortController();
     const { res } = this.request.raw;
     const gone = (): void => {
@@ -163,7 +163,7 @@ export class IncomingRequest implements HttpRequest {
     return controller.signal;
   }
 
-  #goneOrEnding(): AbortSignal {
+  #createWaitSignal(): AbortSignal {
     const controller = new AbortController();
     const { ending, signal } = this;
     const abort = (): void => controller.abort();

@@ -3,19 +3,19 @@
  * stream prefetches up to 16 MiB per reader, and its cursor times out for slow readers.
  */
 import { GridFSBucket, type GridFSBucketWriteStream, type ObjectId } from 'mongodb';
-import { BUCKET, type GridFsDatabase, type Kept } from './database.js';
+import { BUCKET_NAME, type GridFsDatabase, type FolderFile } from './database.js';
 
 export const CHUNK_BYTES = 256 * 1024;
-const WRITE_BYTES = 4 * CHUNK_BYTES;
-const REMOVE = 256;
+const WRITE_BATCH_BYTES = 4 * CHUNK_BYTES;
+const REMOVE_BATCH_CHUNKS = 256;
 
-const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(CHUNK_BYTES);
+const allocateChunk = (): Uint8Array => Buffer.allocUnsafeSlow(CHUNK_BYTES);
 
-export class PieceMissing extends Error {
+export class MissingChunkError extends Error {
   override name = 'PieceMissing';
 }
 
-export class Blobs {
+export class GridFsBlobs {
   constructor(private readonly database: GridFsDatabase) {}
 
   /**
@@ -24,17 +24,17 @@ export class Blobs {
    * @throws the error of `bytes`, and as `GridFsDatabase.write`
    */
   async write(id: ObjectId, name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<number> {
-    const bucket = new GridFSBucket(this.database.db, { bucketName: BUCKET });
+    const bucket = new GridFSBucket(this.database.db, { bucketName: BUCKET_NAME });
     const stream = bucket.openUploadStreamWithId(id, name, { chunkSizeBytes: CHUNK_BYTES });
     // The failed call already throws this error.
     stream.on('error', () => undefined);
     let size = 0;
     try {
-      for await (const whole of gathered(bytes)) {
+      for await (const whole of regroupBytes(bytes)) {
         size += whole.length;
-        await this.database.write(() => sent(stream, whole));
+        await this.database.write(() => sendBytes(stream, whole));
       }
-      await this.database.write(() => ended(stream));
+      await this.database.write(() => endStream(stream));
       return size;
     } catch (error) {
       stream.destroy();
@@ -49,9 +49,9 @@ export class Blobs {
    * @throws Error when a chunk is missing
    */
   async *read(
-    { file, chunk: length = CHUNK_BYTES }: Pick<Kept, 'file' | 'chunk'>,
+    { file, chunk: length = CHUNK_BYTES }: Pick<FolderFile, 'file' | 'chunk'>,
     { start, end }: { start: number; end: number },
-    room: () => Uint8Array = newRoom,
+    room: () => Uint8Array = allocateChunk,
   ): AsyncGenerator<Uint8Array> {
     let n = -1;
     let piece: Uint8Array = new Uint8Array(0);
@@ -61,7 +61,7 @@ export class Blobs {
       let filled = 0;
       while (filled < wanted) {
         const next = Math.floor(at / length);
-        if (next !== n) piece = await this.#piece(file as ObjectId, next);
+        if (next !== n) piece = await this.#readChunk(file as ObjectId, next);
         n = next;
         const part = piece.subarray(at % length, (at % length) + wanted - filled);
         if (part.length === 0) throw new Error(`piece ${n} of the package ${String(file)} is shorter than it was`);
@@ -73,7 +73,7 @@ export class Blobs {
     }
   }
 
-  pieces(file: ObjectId): Promise<number> {
+  countChunks(file: ObjectId): Promise<number> {
     return this.database.run(() => this.database.chunks.countDocuments({ files_id: file }));
   }
 
@@ -92,27 +92,27 @@ export class Blobs {
           .toArray(),
       );
       if (first === undefined) return;
-      const part = { files_id: file, n: { $lt: first.n + REMOVE } };
+      const part = { files_id: file, n: { $lt: first.n + REMOVE_BATCH_CHUNKS } };
       await this.database.write(() => this.database.chunks.deleteMany(part));
     }
   }
 
-  async #piece(file: ObjectId, n: number): Promise<Uint8Array> {
+  async #readChunk(file: ObjectId, n: number): Promise<Uint8Array> {
     const found = await this.database.run(() =>
       this.database.chunks.findOne({ files_id: file, n }, { projection: { _id: 0, data: 1 } }),
     );
-    if (found === null) throw new PieceMissing(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
+    if (found === null) throw new MissingChunkError(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
     return found.data.buffer.subarray(0, found.data.position);
   }
 }
 
-async function* gathered(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* regroupBytes(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let held = 0;
   for await (const piece of bytes) {
     pieces.push(piece);
     held += piece.length;
-    if (held < WRITE_BYTES) continue;
+    if (held < WRITE_BATCH_BYTES) continue;
     yield Buffer.concat(pieces);
     pieces = [];
     held = 0;
@@ -120,12 +120,12 @@ async function* gathered(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   if (held > 0) yield Buffer.concat(pieces);
 }
 
-const sent = (stream: GridFSBucketWriteStream, bytes: Uint8Array): Promise<void> =>
+const sendBytes = (stream: GridFSBucketWriteStream, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 
-const ended = (stream: GridFSBucketWriteStream): Promise<void> =>
+const endStream = (stream: GridFSBucketWriteStream): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.once('finish', resolve);
     stream.once('error', reject);

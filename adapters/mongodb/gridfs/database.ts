@@ -8,14 +8,14 @@ import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
 import { StoreFull } from '../../../ports/store.js';
 import type { ConnectionState } from '../connection-lines.js';
 import { MongoConnection } from '../connection.js';
-import { DUPLICATE_KEY, translated } from '../errors.js';
-import { databaseOf } from '../store.js';
+import { DUPLICATE_KEY_CODE, toStoreError } from '../errors.js';
+import { parseDatabaseName } from '../store.js';
 
 /** Prefix of the GridFS collections; document collections have no dot in their names. */
-export const BUCKET = 'releases';
+export const BUCKET_NAME = 'releases';
 
 /** One file of a folder: short texts are inline, everything else is in GridFS. */
-export interface Kept {
+export interface FolderFile {
   tag: string;
   size: number;
   at: Date;
@@ -27,14 +27,14 @@ export interface Kept {
   sha256?: string;
 }
 
-export const SLOTS = ['package', 'manifest', 'signature', 'latest', 'htaccess', 'htpasswd'] as const;
-export type Slot = (typeof SLOTS)[number];
+export const FILE_SLOTS = ['package', 'manifest', 'signature', 'latest', 'htaccess', 'htpasswd'] as const;
+export type FileSlot = (typeof FILE_SLOTS)[number];
 
 /**
  * Keyed by path: `<product>`, `<product>/<channel>`, or the place of a package. One write replaces
  * all its files.
  */
-export interface FolderDoc extends Partial<Record<Slot, Kept>> {
+export interface FolderDoc extends Partial<Record<FileSlot, FolderFile>> {
   _id: string;
   kind: 'product' | 'channel' | 'place';
 }
@@ -52,7 +52,7 @@ export interface MarkDoc {
   sha256?: string;
 }
 
-export interface PieceDoc {
+export interface GridFsChunkDoc {
   _id: ObjectId;
   files_id: ObjectId;
   n: number;
@@ -60,9 +60,9 @@ export interface PieceDoc {
 }
 
 /** Connections for packages; documents use a separate pool, so that downloads never block them. */
-const POOL = 20;
-const FORBIDDEN = 13;
-export const FILE_FIELDS = SLOTS.map((slot) => `${slot}.file`);
+const MAX_POOL_SIZE = 20;
+const UNAUTHORIZED_CODE = 13;
+export const FILE_FIELDS = FILE_SLOTS.map((slot) => `${slot}.file`);
 
 export interface GridFsOptions {
   /** `mongodb://…` or `mongodb+srv://…`; the database is its path, by default `aos`. */
@@ -82,10 +82,10 @@ export class GridFsDatabase {
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
       appName: 'aos-packages',
-      maxPoolSize: POOL,
+      maxPoolSize: MAX_POOL_SIZE,
     };
     this.#connection = new MongoConnection(url, options, tell);
-    this.#name = databaseOf(url);
+    this.#name = parseDatabaseName(url);
   }
 
   /** Belongs to the current client: do not cache the result. */
@@ -94,19 +94,19 @@ export class GridFsDatabase {
   }
 
   get folders(): Collection<FolderDoc> {
-    return this.db.collection<FolderDoc>(`${BUCKET}.folders`);
+    return this.db.collection<FolderDoc>(`${BUCKET_NAME}.folders`);
   }
 
   get marks(): Collection<MarkDoc> {
-    return this.db.collection<MarkDoc>(`${BUCKET}.marks`);
+    return this.db.collection<MarkDoc>(`${BUCKET_NAME}.marks`);
   }
 
   get files(): Collection<{ _id: ObjectId }> {
-    return this.db.collection<{ _id: ObjectId }>(`${BUCKET}.files`);
+    return this.db.collection<{ _id: ObjectId }>(`${BUCKET_NAME}.files`);
   }
 
-  get chunks(): Collection<PieceDoc> {
-    return this.db.collection<PieceDoc>(`${BUCKET}.chunks`);
+  get chunks(): Collection<GridFsChunkDoc> {
+    return this.db.collection<GridFsChunkDoc>(`${BUCKET_NAME}.chunks`);
   }
 
   /**
@@ -123,10 +123,10 @@ export class GridFsDatabase {
    */
   async write<V>(work: () => Promise<V>): Promise<V> {
     try {
-      await this.#indexed();
+      await this.#ensureIndexes();
       return await this.run(work);
     } catch (error) {
-      throw writeFault(error);
+      throw toWriteError(error);
     }
   }
 
@@ -137,7 +137,7 @@ export class GridFsDatabase {
   upsert<V>(work: () => Promise<V>): Promise<V> {
     return this.write(() =>
       work().catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== DUPLICATE_KEY) throw error;
+        if ((error as { code?: unknown }).code !== DUPLICATE_KEY_CODE) throw error;
         return work();
       }),
     );
@@ -146,13 +146,13 @@ export class GridFsDatabase {
   /**
    * Returns the server's time in milliseconds, so that marks of several processes are comparable.
    */
-  async now(): Promise<number> {
+  async getServerTime(): Promise<number> {
     const { localTime } = await this.run(() => this.db.command({ hello: 1 }));
     return localTime instanceof Date ? localTime.getTime() : Date.now();
   }
 
   /** Free bytes on the server's disk; null when it does not report them. */
-  async freeBytes(): Promise<number | null> {
+  async getFreeBytes(): Promise<number | null> {
     const { fsTotalSize, fsUsedSize } = await this.run(() => this.db.command({ dbStats: 1 }));
     const free = Number(fsTotalSize) - Number(fsUsedSize);
     return Number.isFinite(free) ? free : null;
@@ -163,49 +163,49 @@ export class GridFsDatabase {
   }
 
   /** GridFS creates its own indexes with the first file. */
-  #indexed(): Promise<void> {
-    this.#ensured ??= this.#index().catch((error: unknown) => {
+  #ensureIndexes(): Promise<void> {
+    this.#ensured ??= this.#createIndexes().catch((error: unknown) => {
       this.#ensured = null;
       throw error;
     });
     return this.#ensured;
   }
 
-  async #index(): Promise<void> {
+  async #createIndexes(): Promise<void> {
     const indexes = ['kind', ...FILE_FIELDS].map((field) => ({ key: { [field]: 1, _id: 1 } as const }));
     await this.run(() => this.folders.createIndexes(indexes));
     await this.run(() => this.marks.createIndexes([{ key: { state: 1, _id: 1 } }]));
   }
 }
 
-function writeFault(error: unknown): unknown {
-  if ((error as { code?: unknown } | null)?.code === FORBIDDEN)
+function toWriteError(error: unknown): unknown {
+  if ((error as { code?: unknown } | null)?.code === UNAUTHORIZED_CODE)
     return new DiskUnwritable('the user of storage.url may not write to the collections of the release store', {
       cause: error,
     });
-  const told = translated(error);
+  const told = toStoreError(error);
   return told instanceof StoreFull ? new DiskFull('the disk of MongoDB is full', { cause: error }) : told;
 }
 
 /** @throws TypeError for an invalid id of a staged package */
-export function idOf(text: string): ObjectId {
+export function parseStagedId(text: string): ObjectId {
   if (!/^[0-9a-f]{24}$/.test(text)) throw new TypeError('this is not the id of a staged package');
   return new ObjectId(text);
 }
 
-const PAGE = 500;
+const PAGE_DOCUMENTS = 500;
 
 /**
  * Iterates over documents in pages by `_id`, so that no cursor waits for a slow reader.
  * @param find returns the documents after an id
  */
-export async function* paged<D extends { _id: unknown }>(
+export async function* iteratePages<D extends { _id: unknown }>(
   find: (after: D['_id'] | null, limit: number) => Promise<D[]>,
 ): AsyncGenerator<D[]> {
   for (let after: D['_id'] | null = null; ;) {
-    const page: D[] = await find(after, PAGE);
+    const page: D[] = await find(after, PAGE_DOCUMENTS);
     if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
+    if (page.length < PAGE_DOCUMENTS) return;
     after = page.at(-1)?._id ?? null;
   }
 }

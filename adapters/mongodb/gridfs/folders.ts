@@ -2,32 +2,32 @@
  * Folders of the release store, one document each, so that one write becomes visible atomically.
  */
 import type { ObjectId } from 'mongodb';
-import type { ReleasePlace } from '../../../ports/release-store.js';
-import { paged, SLOTS, type FolderDoc, type GridFsDatabase, type Kept, type Slot } from './database.js';
+import type { ReleaseLocation } from '../../../ports/release-store.js';
+import { iteratePages, FILE_SLOTS, type FolderDoc, type GridFsDatabase, type FolderFile, type FileSlot } from './database.js';
 
 /** Excludes `.`, `..` and `.htaccess`, and limits the length to that of file systems. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
-export const isName = (name: string): boolean => NAME.test(name);
+export const isValidName = (name: string): boolean => NAME_PATTERN.test(name);
 
 /** @throws TypeError for an invalid name, which the caller must have checked */
-export function pathOf(...names: readonly string[]): string {
-  if (!names.every(isName))
+export function buildFolderPath(...names: readonly string[]): string {
+  if (!names.every(isValidName))
     throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
   return names.join('/');
 }
 
-export const placePath = ({ product, channel, version, platform }: ReleasePlace): string =>
-  pathOf(product, channel, version, platform);
+export const buildPlacePath = ({ product, channel, version, platform }: ReleaseLocation): string =>
+  buildFolderPath(product, channel, version, platform);
 
 /** Fields read before the content, because a text may have a megabyte. */
-const FACTS = ['tag', 'size', 'at', 'file', 'chunk'] as const;
+const METADATA_FIELDS = ['tag', 'size', 'at', 'file', 'chunk'] as const;
 
-export class Folders {
+export class ReleaseFolders {
   constructor(private readonly database: GridFsDatabase) {}
 
-  async look(path: string, slot: Slot): Promise<Kept | null> {
-    const projection = Object.fromEntries(FACTS.map((fact) => [`${slot}.${fact}`, 1]));
+  async getMetadata(path: string, slot: FileSlot): Promise<FolderFile | null> {
+    const projection = Object.fromEntries(METADATA_FIELDS.map((fact) => [`${slot}.${fact}`, 1]));
     const folder = await this.database.run(() => this.database.folders.findOne({ _id: path }, { projection }));
     return folder?.[slot] ?? null;
   }
@@ -36,25 +36,25 @@ export class Folders {
    * Returns the current file with its text.
    * @param tag when given, null is returned if the file was replaced
    */
-  async get(path: string, slot: Slot, tag?: string): Promise<Kept | null> {
+  async get(path: string, slot: FileSlot, tag?: string): Promise<FolderFile | null> {
     const filter = { _id: path, ...(tag === undefined ? {} : { [`${slot}.tag`]: tag }) };
     const folder = await this.database.run(() => this.database.folders.findOne(filter, { projection: { [slot]: 1 } }));
     return folder?.[slot] ?? null;
   }
 
-  async holds(path: string, slot: Slot, tag: string): Promise<boolean> {
+  async hasFile(path: string, slot: FileSlot, tag: string): Promise<boolean> {
     const filter = { _id: path, [`${slot}.tag`]: tag };
     const projection = { _id: 1 };
     return (await this.database.run(() => this.database.folders.findOne(filter, { projection }))) !== null;
   }
 
-  folder(path: string): Promise<FolderDoc | null> {
+  getFolder(path: string): Promise<FolderDoc | null> {
     return this.database.run(() => this.database.folders.findOne({ _id: path }));
   }
 
-  async product(name: string): Promise<void> {
+  async createProduct(name: string): Promise<void> {
     const kind = { $set: { kind: 'product' } } as const;
-    await this.database.upsert(() => this.database.folders.updateOne({ _id: pathOf(name) }, kind, { upsert: true }));
+    await this.database.upsert(() => this.database.folders.updateOne({ _id: buildFolderPath(name) }, kind, { upsert: true }));
   }
 
   /**
@@ -62,7 +62,7 @@ export class Folders {
    * @param files null removes a file; absent leaves it
    * @returns the previous folder
    */
-  set(path: string, kind: FolderDoc['kind'], files: Partial<Record<Slot, Kept | null>>): Promise<FolderDoc | null> {
+  set(path: string, kind: FolderDoc['kind'], files: Partial<Record<FileSlot, FolderFile | null>>): Promise<FolderDoc | null> {
     const put = Object.entries(files).filter(([, kept]) => kept !== null);
     const gone = Object.entries(files).filter(([, kept]) => kept === null);
     const update = {
@@ -79,22 +79,22 @@ export class Folders {
     return this.database.write(() => this.database.folders.findOneAndDelete({ _id: path }));
   }
 
-  async *all(kind: FolderDoc['kind']): AsyncGenerator<FolderDoc> {
+  async *iterateFolders(kind: FolderDoc['kind']): AsyncGenerator<FolderDoc> {
     const projection = Object.fromEntries([
       ['kind', 1],
-      ...SLOTS.flatMap((slot) => FACTS.map((fact) => [`${slot}.${fact}`, 1])),
+      ...FILE_SLOTS.flatMap((slot) => METADATA_FIELDS.map((fact) => [`${slot}.${fact}`, 1])),
     ]);
     const find = (after: string | null, limit: number): Promise<FolderDoc[]> => {
       const filter = after === null ? { kind } : { kind, _id: { $gt: after } };
       const sort = { kind: 1, _id: 1 } as const;
       return this.database.run(() => this.database.folders.find(filter, { projection, sort, limit }).toArray());
     };
-    for await (const page of paged(find)) yield* page;
+    for await (const page of iteratePages(find)) yield* page;
   }
 }
 
-export function replacedIn(before: FolderDoc | null, files: Partial<Record<Slot, Kept | null>>): ObjectId[] {
-  return (Object.keys(files) as Slot[]).flatMap((slot) => {
+export function listReplacedFiles(before: FolderDoc | null, files: Partial<Record<FileSlot, FolderFile | null>>): ObjectId[] {
+  return (Object.keys(files) as FileSlot[]).flatMap((slot) => {
     const file = before?.[slot]?.file;
     return file === undefined || files[slot]?.file?.equals(file) ? [] : [file];
   });

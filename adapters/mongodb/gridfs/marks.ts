@@ -1,18 +1,18 @@
 import { ObjectId } from 'mongodb';
-import { FILE_FIELDS, paged, type GridFsDatabase, type Kept, type MarkDoc } from './database.js';
-import type { Blobs } from './blobs.js';
+import { FILE_FIELDS, iteratePages, type GridFsDatabase, type FolderFile, type MarkDoc } from './database.js';
+import type { GridFsBlobs } from './blobs.js';
 
-const RENEW_MS = 60_000;
+const RENEW_INTERVAL_MS = 60_000;
 
 export class FileMarks {
   constructor(
     private readonly database: GridFsDatabase,
-    private readonly blobs: Blobs,
+    private readonly blobs: GridFsBlobs,
   ) {}
 
-  async begin(): Promise<ObjectId> {
+  async createMark(): Promise<ObjectId> {
     const id = new ObjectId();
-    await this.#mark(id, 'incoming');
+    await this.#setState(id, 'incoming');
     return id;
   }
 
@@ -20,10 +20,10 @@ export class FileMarks {
    * Passes the bytes through and renews the mark.
    * @throws Error when another process has given up the upload
    */
-  async *renewing(id: ObjectId, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *renewWhile(id: ObjectId, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let renewedAt = performance.now();
     for await (const piece of bytes) {
-      if (performance.now() - renewedAt > RENEW_MS) {
+      if (performance.now() - renewedAt > RENEW_INTERVAL_MS) {
         renewedAt = performance.now();
         const { matchedCount } = await this.database.write(() =>
           this.database.marks.updateOne({ _id: id, state: 'incoming' }, { $currentDate: { at: true } }),
@@ -38,7 +38,7 @@ export class FileMarks {
    * Marks the upload as complete.
    * @throws Error when another process has given up the upload
    */
-  async staged(id: ObjectId, { size, sha256 }: { size: number; sha256: string }): Promise<void> {
+  async markStaged(id: ObjectId, { size, sha256 }: { size: number; sha256: string }): Promise<void> {
     const whole = { $set: { state: 'staged', size, sha256 }, $currentDate: { at: true } } as const;
     const { matchedCount } = await this.database.write(() =>
       this.database.marks.updateOne({ _id: id, state: 'incoming' }, whole),
@@ -47,35 +47,35 @@ export class FileMarks {
   }
 
   /** @throws Error when nothing is staged under the id */
-  async whole(id: ObjectId): Promise<{ size: number; sha256: string }> {
+  async getStaged(id: ObjectId): Promise<{ size: number; sha256: string }> {
     const mark = await this.database.run(() => this.database.marks.findOne({ _id: id, state: 'staged' }));
     if (mark?.size === undefined || mark.sha256 === undefined)
       throw new Error(`nothing is staged under ${id.toHexString()}`);
     return { size: mark.size, sha256: mark.sha256 };
   }
 
-  async *waiting(): AsyncGenerator<{ id: ObjectId; ageMs: number }> {
-    const now = await this.database.now();
+  async *iteratePending(): AsyncGenerator<{ id: ObjectId; ageMs: number }> {
+    const now = await this.database.getServerTime();
     for (const state of ['incoming', 'staged'] as const)
-      for await (const marks of this.#all(state)) for (const { _id: id, at } of marks) yield { id, ageMs: now - +at };
+      for await (const marks of this.#iterateMarks(state)) for (const { _id: id, at } of marks) yield { id, ageMs: now - +at };
   }
 
-  async *retiredFor(ms: number): AsyncGenerator<ObjectId> {
-    const now = await this.database.now();
-    for await (const marks of this.#all('retired')) for (const { _id: id, at } of marks) if (now - +at >= ms) yield id;
+  async *iterateRetired(ms: number): AsyncGenerator<ObjectId> {
+    const now = await this.database.getServerTime();
+    for await (const marks of this.#iterateMarks('retired')) for (const { _id: id, at } of marks) if (now - +at >= ms) yield id;
   }
 
-  async settle(id: ObjectId): Promise<void> {
+  async removeMark(id: ObjectId): Promise<void> {
     await this.database.write(() => this.database.marks.deleteOne({ _id: id }));
   }
 
   /** Marks files that no folder references any more; running downloads may continue for a while. */
   async retire(files: readonly (ObjectId | undefined)[]): Promise<void> {
-    for (const file of files) if (file !== undefined) await this.#mark(file, 'retired');
+    for (const file of files) if (file !== undefined) await this.#setState(file, 'retired');
   }
 
   /** Marks files for removal by the next sweep, even if they are being downloaded. */
-  async condemn(files: readonly ObjectId[]): Promise<void> {
+  async markForRemoval(files: readonly ObjectId[]): Promise<void> {
     const set = { $set: { state: 'retired', at: new Date(0) } } as const;
     for (const file of files)
       await this.database.upsert(() => this.database.marks.updateOne({ _id: file }, set, { upsert: true }));
@@ -95,33 +95,33 @@ export class FileMarks {
    * @returns whether it was removed
    */
   async purge(id: ObjectId): Promise<boolean> {
-    const named = (await this.named([id])).size > 0;
+    const named = (await this.filterReferenced([id])).size > 0;
     if (!named) await this.blobs.remove(id);
-    await this.settle(id);
+    await this.removeMark(id);
     return !named;
   }
 
-  async named(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
+  async filterReferenced(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const field of FILE_FIELDS) {
       const folders = await this.database.run(() =>
         this.database.folders.find({ [field]: { $in: ids } }, { projection: { [field]: 1 } }).toArray(),
       );
       const slot = field.split('.')[0] as 'package';
-      for (const folder of folders) found.add(hexOf(folder[slot]));
+      for (const folder of folders) found.add(toHexId(folder[slot]));
     }
     return found;
   }
 
-  async marked(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
+  async filterMarked(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
     const marks = await this.database.run(() =>
       this.database.marks.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray(),
     );
     return new Set(marks.map(({ _id }) => _id.toHexString()));
   }
 
-  #all(state: MarkDoc['state']): AsyncGenerator<MarkDoc[]> {
-    return paged<MarkDoc>((after, limit) => {
+  #iterateMarks(state: MarkDoc['state']): AsyncGenerator<MarkDoc[]> {
+    return iteratePages<MarkDoc>((after, limit) => {
       const filter = after === null ? { state } : { state, _id: { $gt: after } };
       return this.database.run(() =>
         this.database.marks.find(filter).sort({ state: 1, _id: 1 }).limit(limit).toArray(),
@@ -129,10 +129,10 @@ export class FileMarks {
     });
   }
 
-  async #mark(id: ObjectId, state: MarkDoc['state']): Promise<void> {
+  async #setState(id: ObjectId, state: MarkDoc['state']): Promise<void> {
     const fresh = { $setOnInsert: { state }, $currentDate: { at: true } } as const;
     await this.database.upsert(() => this.database.marks.updateOne({ _id: id }, fresh, { upsert: true }));
   }
 }
 
-const hexOf = (kept: Kept | undefined): string => kept?.file?.toHexString() ?? '';
+const toHexId = (kept: FolderFile | undefined): string => kept?.file?.toHexString() ?? '';

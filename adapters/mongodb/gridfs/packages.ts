@@ -10,43 +10,43 @@ import {
   type PackageContents,
   type PackageReader,
   type PackageStore,
-  type ReleasePlace,
+  type ReleaseLocation,
   type StagedPackage,
-  type Swept,
+  type SweepResult,
 } from '../../../ports/release-store.js';
-import { CHUNK_BYTES, type Blobs } from './blobs.js';
-import { idOf, type GridFsDatabase, type Kept } from './database.js';
-import { placePath, replacedIn, type Folders } from './folders.js';
+import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
+import { parseStagedId, type GridFsDatabase, type FolderFile } from './database.js';
+import { buildPlacePath, listReplacedFiles, type ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
-import type { Sweep } from './sweep.js';
+import type { GridFsReconciler } from './sweep.js';
 import type { FolderTexts } from './texts.js';
 
-const ASK_BYTES = 32 * 1024 * 1024;
-const FILE = 'package.tar.gz';
+const SPACE_CHECK_BYTES = 32 * 1024 * 1024;
+const PACKAGE_FILE = 'package.tar.gz';
 
-export interface PackageParts {
+export interface GridFsPackagesDependencies {
   database: GridFsDatabase;
-  folders: Folders;
-  blobs: Blobs;
+  folders: ReleaseFolders;
+  blobs: GridFsBlobs;
   marks: FileMarks;
   texts: FolderTexts;
-  sweep: Sweep;
+  sweep: GridFsReconciler;
   reader: PackageReader;
   /** Called for failed cleanups, which the reconciler repeats. */
   failed: (error: unknown) => void;
 }
 
 export class GridFsPackages implements PackageStore {
-  constructor(private readonly parts: PackageParts) {}
+  constructor(private readonly parts: GridFsPackagesDependencies) {}
 
   /** Hashes what the server stored, which is what will be served. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { blobs, marks, reader, failed } = this.parts;
-    const id = await marks.begin();
+    const id = await marks.createMark();
     try {
-      const size = await blobs.write(id, FILE, marks.renewing(id, this.#judged(bytes, limits)));
+      const size = await blobs.write(id, PACKAGE_FILE, marks.renewWhile(id, this.#enforceLimits(bytes, limits)));
       const { sha256 } = await reader.hash(blobs.read({ file: id, chunk: CHUNK_BYTES }, { start: 0, end: size }));
-      await marks.staged(id, { size, sha256 });
+      await marks.markStaged(id, { size, sha256 });
       return { id: id.toHexString(), size, sha256 };
     } catch (error) {
       await marks.discard(id).catch(failed);
@@ -54,49 +54,49 @@ export class GridFsPackages implements PackageStore {
     }
   }
 
-  async staged(): Promise<{ id: string; modifiedAt: Date }[]> {
+  async listStaged(): Promise<{ id: string; modifiedAt: Date }[]> {
     const found: { id: string; modifiedAt: Date }[] = [];
-    for await (const { id, ageMs } of this.parts.marks.waiting())
+    for await (const { id, ageMs } of this.parts.marks.iteratePending())
       found.push({ id: id.toHexString(), modifiedAt: new Date(Date.now() - ageMs) });
     return found;
   }
 
   discard(id: string): Promise<void> {
-    return this.parts.marks.discard(idOf(id));
+    return this.parts.marks.discard(parseStagedId(id));
   }
 
   async inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
     const { blobs, marks, reader } = this.parts;
-    const file = idOf(id);
-    const { size } = await marks.whole(file);
+    const file = parseStagedId(id);
+    const { size } = await marks.getStaged(file);
     return reader.inspect(blobs.read({ file, chunk: CHUNK_BYTES }, { start: 0, end: size }), rules);
   }
 
-  async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+  async put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
     const { marks } = this.parts;
-    const file = idOf(id);
-    const { size, sha256 } = await marks.whole(file);
-    await this.#place(place, { tag: id, size, sha256, at: new Date(), file, chunk: CHUNK_BYTES }, texts);
-    await marks.settle(file);
+    const file = parseStagedId(id);
+    const { size, sha256 } = await marks.getStaged(file);
+    await this.#placePackage(place, { tag: id, size, sha256, at: new Date(), file, chunk: CHUNK_BYTES }, texts);
+    await marks.removeMark(file);
   }
 
-  async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
-    const held = await this.parts.folders.get(placePath(from), 'package');
+  async link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean> {
+    const held = await this.parts.folders.get(buildPlacePath(from), 'package');
     if (held === null) return false;
-    await this.#place(to, held, texts);
+    await this.#placePackage(to, held, texts);
     return true;
   }
 
-  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void> {
-    return this.#place(place, null, texts);
+  writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    return this.#placePackage(place, null, texts);
   }
 
-  async withdraw(place: ReleasePlace): Promise<boolean> {
+  async withdraw(place: ReleaseLocation): Promise<boolean> {
     const { folders, marks, failed } = this.parts;
-    const path = placePath(place);
-    const files = replacedIn(await folders.folder(path), { package: null, manifest: null, signature: null });
+    const path = buildPlacePath(place);
+    const files = listReplacedFiles(await folders.getFolder(path), { package: null, manifest: null, signature: null });
     // Marked before the folder is removed, so that a crash leaves no readable withdrawn data.
-    await marks.condemn(files);
+    await marks.markForRemoval(files);
     const before = await folders.remove(path);
     try {
       for (const file of files) await marks.purge(file);
@@ -107,23 +107,23 @@ export class GridFsPackages implements PackageStore {
     return before?.package !== undefined;
   }
 
-  async held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
     const { folders, blobs, texts, reader } = this.parts;
-    const folder = await folders.folder(placePath(place));
+    const folder = await folders.getFolder(buildPlacePath(place));
     if (folder?.package === undefined) return null;
     const { size, sha256 } = await reader.hash(blobs.read(folder.package, { start: 0, end: folder.package.size }));
     const [manifest, signature] = await Promise.all([texts.read(folder.manifest), texts.read(folder.signature)]);
     return { size, sha256, texts: manifest === null ? null : { manifest, signature } };
   }
 
-  async *places(): AsyncGenerator<ReleasePlace> {
-    for await (const { _id } of this.parts.folders.all('place')) {
+  async *iterateLocations(): AsyncGenerator<ReleaseLocation> {
+    for await (const { _id } of this.parts.folders.iterateFolders('place')) {
       const [product = '', channel = '', version = '', platform = ''] = _id.split('/');
       yield { product, channel, version, platform };
     }
   }
 
-  sweep(signal?: AbortSignal): Promise<Swept> {
+  sweep(signal?: AbortSignal): Promise<SweepResult> {
     return this.parts.sweep.run(signal);
   }
 
@@ -131,43 +131,43 @@ export class GridFsPackages implements PackageStore {
    * One write: readers see either the old package and texts or the new ones.
    * @param held null leaves the package unchanged
    */
-  async #place(place: ReleasePlace, held: Kept | null, { manifest, signature }: ManifestTexts): Promise<void> {
+  async #placePackage(place: ReleaseLocation, held: FolderFile | null, { manifest, signature }: ManifestTexts): Promise<void> {
     const { folders, marks, texts } = this.parts;
-    const described = await texts.keep(manifest);
-    const signed = signature === null ? null : await texts.keep(signature);
+    const described = await texts.save(manifest);
+    const signed = signature === null ? null : await texts.save(signature);
     const files = {
       ...(held === null ? {} : { package: held }),
       manifest: described.kept,
       signature: signed?.kept ?? null,
     };
-    const path = placePath(place);
-    await folders.product(place.product);
+    const path = buildPlacePath(place);
+    await folders.createProduct(place.product);
     const before = await folders.set(path, 'place', files);
     await described.settle();
     await signed?.settle();
-    await marks.retire(replacedIn(before, files));
+    await marks.retire(listReplacedFiles(before, files));
   }
 
-  async *#judged(
+  async *#enforceLimits(
     bytes: AsyncIterable<Uint8Array>,
     { bytes: most, keepFree }: { bytes: number; keepFree: number },
   ): AsyncGenerator<Uint8Array> {
     let size = 0;
     let asked = 0;
-    await this.judge(keepFree);
+    await this.checkFreeSpace(keepFree);
     for await (const piece of bytes) {
       size += piece.length;
       if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
       yield piece;
-      if (size - asked < ASK_BYTES) continue;
+      if (size - asked < SPACE_CHECK_BYTES) continue;
       asked = size;
-      await this.judge(keepFree);
+      await this.checkFreeSpace(keepFree);
     }
   }
 
   /** @throws DiskFull */
-  async judge(keepFree: number): Promise<void> {
-    const free = keepFree > 0 ? await this.parts.database.freeBytes() : null;
+  async checkFreeSpace(keepFree: number): Promise<void> {
+    const free = keepFree > 0 ? await this.parts.database.getFreeBytes() : null;
     if (free !== null && free < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free at MongoDB`);
   }
 }

@@ -4,22 +4,22 @@
  * manifest change atomically. Nothing is cached, because other processes may change it.
  */
 import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
-import { Blobs, PieceMissing } from './blobs.js';
-import { GridFsDatabase, type GridFsOptions, type Kept, type Slot } from './database.js';
-import { Folders, isName } from './folders.js';
+import { GridFsBlobs, MissingChunkError } from './blobs.js';
+import { GridFsDatabase, type GridFsOptions, type FolderFile, type FileSlot } from './database.js';
+import { ReleaseFolders, isValidName } from './folders.js';
 import { FileMarks } from './marks.js';
 import { GridFsPackages } from './packages.js';
-import { Sweep } from './sweep.js';
+import { GridFsReconciler } from './sweep.js';
 import { GridFsAccessFiles, GridFsChannelTexts, FolderTexts } from './texts.js';
 
-const SERVED: Readonly<Record<string, Slot>> = {
+const SLOT_BY_FILE_NAME: Readonly<Record<string, FileSlot>> = {
   'package.tar.gz': 'package',
   'manifest.json': 'manifest',
   'manifest.sig': 'signature',
   'latest.json': 'latest',
 };
-const DEEPEST = 5;
-const PIECE = 256 * 1024;
+const MAX_PATH_DEPTH = 5;
+const TEXT_CHUNK_BYTES = 256 * 1024;
 
 export class GridFsReleaseStore implements ReleaseStore {
   /** Served by this service, not by a web server. */
@@ -28,8 +28,8 @@ export class GridFsReleaseStore implements ReleaseStore {
   readonly channels: GridFsChannelTexts;
   readonly access: GridFsAccessFiles;
   readonly #database: GridFsDatabase;
-  readonly #folders: Folders;
-  readonly #blobs: Blobs;
+  readonly #folders: ReleaseFolders;
+  readonly #blobs: GridFsBlobs;
   readonly #marks: FileMarks;
 
   /**
@@ -42,11 +42,11 @@ export class GridFsReleaseStore implements ReleaseStore {
   constructor(options: GridFsOptions, reader: PackageReader, keepMs?: number) {
     const { failed = () => undefined } = options;
     const database = new GridFsDatabase(options);
-    const blobs = new Blobs(database);
-    const folders = new Folders(database);
+    const blobs = new GridFsBlobs(database);
+    const folders = new ReleaseFolders(database);
     const marks = new FileMarks(database, blobs);
     const texts = new FolderTexts(blobs, marks);
-    const sweep = new Sweep({ database, folders, blobs, marks }, keepMs);
+    const sweep = new GridFsReconciler({ database, folders, blobs, marks }, keepMs);
     this.packages = new GridFsPackages({ database, folders, blobs, marks, texts, sweep, reader, failed });
     this.channels = new GridFsChannelTexts({ folders, texts, marks });
     this.access = new GridFsAccessFiles({ folders, texts, marks });
@@ -57,10 +57,10 @@ export class GridFsReleaseStore implements ReleaseStore {
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
-    const slot = Object.hasOwn(SERVED, segments.at(-1) ?? '') ? SERVED[segments.at(-1) ?? ''] : undefined;
-    if (slot === undefined || segments.length < 2 || segments.length > DEEPEST || !segments.every(isName)) return null;
+    const slot = Object.hasOwn(SLOT_BY_FILE_NAME, segments.at(-1) ?? '') ? SLOT_BY_FILE_NAME[segments.at(-1) ?? ''] : undefined;
+    if (slot === undefined || segments.length < 2 || segments.length > MAX_PATH_DEPTH || !segments.every(isValidName)) return null;
     const path = segments.slice(0, -1).join('/');
-    const kept = await this.#folders.look(path, slot);
+    const kept = await this.#folders.getMetadata(path, slot);
     if (kept === null) return null;
     return {
       size: kept.size,
@@ -70,11 +70,11 @@ export class GridFsReleaseStore implements ReleaseStore {
     };
   }
 
-  async admit(): Promise<void> {}
+  async requireFolder(): Promise<void> {}
 
   async probe(keepFree: number): Promise<void> {
-    await this.#marks.settle(await this.#marks.begin());
-    await this.packages.judge(keepFree);
+    await this.#marks.removeMark(await this.#marks.createMark());
+    await this.packages.checkFreeSpace(keepFree);
   }
 
   close(): Promise<void> {
@@ -82,7 +82,7 @@ export class GridFsReleaseStore implements ReleaseStore {
   }
 
   async *#read(
-    { path, slot, kept }: { path: string; slot: Slot; kept: Kept },
+    { path, slot, kept }: { path: string; slot: FileSlot; kept: FolderFile },
     part: { start: number; end: number },
     room: (() => Uint8Array) | undefined,
   ): AsyncGenerator<Uint8Array> {
@@ -90,18 +90,18 @@ export class GridFsReleaseStore implements ReleaseStore {
       throw new FileReplaced('another file took its place, or it was withdrawn');
     };
     if (kept.file !== undefined) {
-      if (!(await this.#folders.holds(path, slot, kept.tag))) replaced();
+      if (!(await this.#folders.hasFile(path, slot, kept.tag))) replaced();
       try {
         yield* this.#blobs.read(kept, part, room);
       } catch (error) {
         // A missing chunk of a withdrawn file is not damage.
-        if (error instanceof PieceMissing && !(await this.#folders.holds(path, slot, kept.tag))) replaced();
+        if (error instanceof MissingChunkError && !(await this.#folders.hasFile(path, slot, kept.tag))) replaced();
         throw error;
       }
       return;
     }
     const { text } = (await this.#folders.get(path, slot, kept.tag)) ?? replaced();
     const bytes = Buffer.from(text ?? '');
-    for (let at = part.start; at < part.end; at += PIECE) yield bytes.subarray(at, Math.min(part.end, at + PIECE));
+    for (let at = part.start; at < part.end; at += TEXT_CHUNK_BYTES) yield bytes.subarray(at, Math.min(part.end, at + TEXT_CHUNK_BYTES));
   }
 }

@@ -4,35 +4,35 @@
  */
 import { ObjectId } from 'mongodb';
 import { HOUR_MS } from '../../../lib/time.js';
-import type { ReleasePlace, Swept } from '../../../ports/release-store.js';
-import { CHUNK_BYTES, type Blobs } from './blobs.js';
-import { paged, type GridFsDatabase, type Kept } from './database.js';
-import type { Folders } from './folders.js';
+import type { ReleaseLocation, SweepResult } from '../../../ports/release-store.js';
+import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
+import { iteratePages, type GridFsDatabase, type FolderFile } from './database.js';
+import type { ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
 
 /**
  * How long a replaced file remains readable for in-progress downloads: a large package over a slow
  * connection.
  */
-const KEEP_MS = 6 * HOUR_MS;
-const BATCH = 200;
+const REPLACED_RETENTION_MS = 6 * HOUR_MS;
+const BATCH_FILES = 200;
 
-export class Sweep {
+export class GridFsReconciler {
   /** @param keepMs milliseconds */
   constructor(
-    private readonly parts: { database: GridFsDatabase; folders: Folders; blobs: Blobs; marks: FileMarks },
-    private readonly keepMs = KEEP_MS,
+    private readonly parts: { database: GridFsDatabase; folders: ReleaseFolders; blobs: GridFsBlobs; marks: FileMarks },
+    private readonly keepMs = REPLACED_RETENTION_MS,
   ) {}
 
-  async run(signal?: AbortSignal): Promise<Swept> {
+  async run(signal?: AbortSignal): Promise<SweepResult> {
     const { marks } = this.parts;
     let removed = 0;
-    for await (const id of marks.retiredFor(this.keepMs)) {
+    for await (const id of marks.iterateRetired(this.keepMs)) {
       if (signal?.aborted === true) return { removed, damaged: [] };
       if (await marks.purge(id)) removed++;
     }
     await this.#markOrphans(signal);
-    return { removed, damaged: await this.#damaged(signal) };
+    return { removed, damaged: await this.#findDamaged(signal) };
   }
 
   /**
@@ -41,21 +41,21 @@ export class Sweep {
    * replaced.
    */
   async #markOrphans(signal?: AbortSignal): Promise<void> {
-    for await (const ids of this.#stored()) {
+    for await (const ids of this.#iterateStoredIds()) {
       if (signal?.aborted === true) return;
       const { marks } = this.parts;
       // Read marks first: an upload's mark is removed once a folder references it.
-      const marked = await marks.marked(ids);
+      const marked = await marks.filterMarked(ids);
       const unmarked = ids.filter((id) => !marked.has(id.toHexString()));
-      const named = unmarked.length === 0 ? new Set<string>() : await marks.named(unmarked);
+      const named = unmarked.length === 0 ? new Set<string>() : await marks.filterReferenced(unmarked);
       await marks.retire(unmarked.filter((id) => !named.has(id.toHexString())));
     }
   }
 
   /** Iterates over ids of stored files and chunks: each may exist without the other. */
-  async *#stored(): AsyncGenerator<ObjectId[]> {
+  async *#iterateStoredIds(): AsyncGenerator<ObjectId[]> {
     const { database } = this.parts;
-    for await (const files of paged<{ _id: ObjectId }>((after, limit) => {
+    for await (const files of iteratePages<{ _id: ObjectId }>((after, limit) => {
       const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit } as const;
       return database.run(() => database.files.find(after === null ? {} : { _id: { $gt: after } }, options).toArray());
     }))
@@ -65,7 +65,7 @@ export class Sweep {
       const options = { projection: { _id: 0, files_id: 1 }, sort: { files_id: 1, n: 1 }, limit: 1 } as const;
       const [next] = await database.run(() => database.chunks.find({ files_id: { $gt: after } }, options).toArray());
       if (next !== undefined) ids.push((after = next.files_id));
-      if (ids.length >= BATCH || next === undefined) {
+      if (ids.length >= BATCH_FILES || next === undefined) {
         yield ids;
         ids = [];
       }
@@ -73,12 +73,12 @@ export class Sweep {
     }
   }
 
-  async #damaged(signal?: AbortSignal): Promise<ReleasePlace[]> {
+  async #findDamaged(signal?: AbortSignal): Promise<ReleaseLocation[]> {
     const { folders, blobs } = this.parts;
-    const damaged: ReleasePlace[] = [];
-    for await (const { _id, package: held } of folders.all('place')) {
+    const damaged: ReleaseLocation[] = [];
+    for await (const { _id, package: held } of folders.iterateFolders('place')) {
       if (signal?.aborted === true) return damaged;
-      if (held?.file === undefined || (await blobs.pieces(held.file)) === piecesOf(held)) continue;
+      if (held?.file === undefined || (await blobs.countChunks(held.file)) === countExpectedChunks(held)) continue;
       const [product = '', channel = '', version = '', platform = ''] = _id.split('/');
       damaged.push({ product, channel, version, platform });
     }
@@ -86,4 +86,4 @@ export class Sweep {
   }
 }
 
-const piecesOf = ({ size, chunk = CHUNK_BYTES }: Kept): number => Math.ceil(size / chunk);
+const countExpectedChunks = ({ size, chunk = CHUNK_BYTES }: FolderFile): number => Math.ceil(size / chunk);

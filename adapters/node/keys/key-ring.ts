@@ -15,7 +15,7 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { KeyError } from './keys.js';
 import type { SigningKey } from './signing-key.js';
 
-export interface RingDoc extends Doc {
+export interface KeyRingDoc extends Doc {
   fingerprint: string;
   created_at: string;
   /** The active key. Missing until the ring is used for the first time. */
@@ -27,12 +27,12 @@ export interface RingDoc extends Doc {
   rotated_at?: string;
 }
 
-export interface RotatedKey {
+export interface KeyRotation {
   key: PublicKey;
   predecessor: PredecessorKey;
 }
 
-export interface RingOptions {
+export interface KeyRingOptions {
   /** Id of the document, and the setting that names the key. */
   setting: string;
   /** The key that this process was started with; null when nothing is signed. */
@@ -41,7 +41,7 @@ export interface RingOptions {
   fingerprint: (key: SigningKey) => string;
   /** Writes the private key to the data directory; null when the configuration provides the key. */
   save: ((text: string) => Promise<void>) | null;
-  rows: () => Collection<RingDoc>;
+  rows: () => Collection<KeyRingDoc>;
   cipher: Cipher;
   clock: Clock;
   log: Logger;
@@ -49,41 +49,41 @@ export interface RingOptions {
   freshMs: number;
 }
 
-const WATCH_MS = 15_000;
+const WATCH_INTERVAL_MS = 15_000;
 /** How long the sealed key is retained after a rotation, once a process starts with the new key. */
-const HANDOVER_MS = 3_600_000;
+const HANDOVER_RETENTION_MS = 3_600_000;
 
 export class KeyRing implements Signer {
   #signing: SigningKey | null;
-  #asked = -Infinity;
-  readonly #asking = new SingleFlight<RingDoc | null>();
+  #readAt = -Infinity;
+  readonly #reads = new SingleFlight<KeyRingDoc | null>();
   readonly #watchers = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly options: RingOptions) {
+  constructor(private readonly options: KeyRingOptions) {
     this.#signing = options.own;
   }
 
-  async key(): Promise<PublicKey | null> {
+  async getKey(): Promise<PublicKey | null> {
     if (this.#signing === null) return null;
-    await this.#ask();
+    await this.#refresh();
     return this.#signing.public;
   }
 
-  async predecessors(): Promise<readonly PredecessorKey[]> {
+  async listPredecessors(): Promise<readonly PredecessorKey[]> {
     if (this.#signing === null) return [];
-    return (await this.#ask())?.predecessors ?? [];
+    return (await this.#refresh())?.predecessors ?? [];
   }
 
-  async since(): Promise<string | null> {
+  async getKeyStart(): Promise<string | null> {
     if (this.#signing === null) return null;
-    const doc = await this.#ask();
+    const doc = await this.#refresh();
     return doc?.rotated_at ?? doc?.created_at ?? null;
   }
 
   async sign(bytes: Uint8Array): Promise<Signature | null> {
     if (this.#signing === null) return null;
-    if (this.options.clock.monotonic() - this.#asked >= this.options.freshMs) await this.#ask();
+    if (this.options.clock.monotonic() - this.#readAt >= this.options.freshMs) await this.#refresh();
     const key = this.#signing;
     return { signature: await key.sign(bytes), key: key.public };
   }
@@ -91,11 +91,11 @@ export class KeyRing implements Signer {
   onRotated(callback: () => void): () => void {
     this.#watchers.add(callback);
     const look = (): void => {
-      this.#ask().catch((err: unknown) =>
+      this.#refresh().catch((err: unknown) =>
         this.options.log.warn({ err, key: this.options.setting }, 'could not ask for the key in use'),
       );
     };
-    this.#timer ??= setInterval(look, WATCH_MS).unref();
+    this.#timer ??= setInterval(look, WATCH_INTERVAL_MS).unref();
     return () => {
       this.#watchers.delete(callback);
       if (this.#watchers.size > 0 || this.#timer === null) return;
@@ -112,14 +112,14 @@ export class KeyRing implements Signer {
   async checkOwnKey(): Promise<void> {
     const { own, rows, setting, save, clock, log, fingerprint } = this.options;
     if (own === null) return;
-    const set = { key: plain(own.public), predecessors: [], fingerprint: fingerprint(own) };
+    const set = { key: toPlainKey(own.public), predecessors: [], fingerprint: fingerprint(own) };
     const first = { fingerprint: fingerprint(own), created_at: clock.iso() };
     const doc = (await rows().change({ id: setting }, { setOnInsert: first }, { upsert: true }))?.doc;
     const used = doc?.key;
     if (used === undefined) {
       await rows().change({ id: setting, 'key.key_id': null }, { set });
     } else if (used.key_id === own.public.key_id) {
-      const over = clock.now() - Date.parse(doc?.rotated_at ?? '') > HANDOVER_MS;
+      const over = clock.now() - Date.parse(doc?.rotated_at ?? '') > HANDOVER_RETENTION_MS;
       if (doc?.handover && over)
         await rows().change({ id: setting, 'key.key_id': used.key_id }, { unset: ['handover'] });
     } else if ((doc?.predecessors ?? []).some(({ key_id }) => key_id === own.public.key_id)) {
@@ -128,7 +128,7 @@ export class KeyRing implements Signer {
           `keys: ${setting} was replaced on ${doc?.rotated_at}; name the new key (${used.key_id}) there`,
         );
       }
-      await this.#ask();
+      await this.#refresh();
     } else {
       log.warn(
         { setting, key_id: own.public.key_id, before: used.key_id },
@@ -143,9 +143,9 @@ export class KeyRing implements Signer {
    * @throws ServiceError conflict: signing is disabled, the key is or was in use, or another
    *   rotation came first
    */
-  async rotate(next: SigningKey): Promise<RotatedKey> {
+  async rotate(next: SigningKey): Promise<KeyRotation> {
     const { rows, setting, cipher, clock, fingerprint } = this.options;
-    const doc = await this.#ask();
+    const doc = await this.#refresh();
     const before = this.#signing;
     if (before === null) throw new ServiceError('conflict', `Nothing is signed: ${setting} is empty.`);
     const earlier = doc?.predecessors ?? [];
@@ -155,8 +155,8 @@ export class KeyRing implements Signer {
     }
     const predecessor: PredecessorKey = { ...before.public, signature: await before.sign(next.spki) };
     const set = {
-      key: plain(next.public),
-      predecessors: [predecessor, ...earlier].map(plain),
+      key: toPlainKey(next.public),
+      predecessors: [predecessor, ...earlier].map(toPlainKey),
       handover: cipher.seal(next.text, this.#purpose),
       fingerprint: fingerprint(next),
       rotated_at: clock.iso(),
@@ -165,7 +165,7 @@ export class KeyRing implements Signer {
     const setOnInsert = { created_at: clock.iso() };
     const changed = await rows().change(filter, { set, setOnInsert }, doc === null ? { upsert: true } : {});
     if (changed === null) throw new ServiceError('conflict', 'Another rotation came first.');
-    await this.#ask();
+    await this.#refresh();
     return { key: next.public, predecessor };
   }
 
@@ -173,12 +173,12 @@ export class KeyRing implements Signer {
     return `keys.${this.options.setting}`;
   }
 
-  #ask(): Promise<RingDoc | null> {
+  #refresh(): Promise<KeyRingDoc | null> {
     // Serialized, so that a result from before a rotation cannot follow one from after it.
-    return this.#asking.fresh('', () => this.#read());
+    return this.#reads.fresh('', () => this.#read());
   }
 
-  async #read(): Promise<RingDoc | null> {
+  async #read(): Promise<KeyRingDoc | null> {
     const { rows, setting, cipher, read, clock } = this.options;
     const began = clock.monotonic();
     const doc = await rows().get(setting);
@@ -187,13 +187,13 @@ export class KeyRing implements Signer {
       if (!doc?.handover) throw new Error(`${setting}: the key in use, ${used.key_id}, is not the one given here`);
       const next = read(cipher.open(doc.handover, this.#purpose));
       if (next.public.key_id !== used.key_id) throw new Error(`${setting}: the key handed over is another one`);
-      await this.#take(next);
+      await this.#activate(next);
     }
-    this.#asked = began;
+    this.#readAt = began;
     return doc;
   }
 
-  async #take(next: SigningKey): Promise<void> {
+  async #activate(next: SigningKey): Promise<void> {
     const { setting, save, log } = this.options;
     await save?.(next.text);
     this.#signing = next;
@@ -202,4 +202,4 @@ export class KeyRing implements Signer {
   }
 }
 
-const plain = <T extends PublicKey>(key: T): { [K in keyof T]: T[K] } => ({ ...key });
+const toPlainKey = <T extends PublicKey>(key: T): { [K in keyof T]: T[K] } => ({ ...key });

@@ -10,9 +10,9 @@ import type { Logger } from '../../../ports/logger.js';
 import type { Signers } from '../../../ports/signer.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { replaceFile } from '../../../lib/files/replace-file.js';
-import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
-import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type ServiceKeys } from './keys.js';
-import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
+import { KeyRing, type KeyRingDoc, type KeyRotation } from './key-ring.js';
+import { KEY_FILES, KEYS_COLLECTION, computeLicenseFingerprint, generateReleaseKey, generateSecret, type ServiceKeys } from './keys.js';
+import { parseLicenseSigningKey, parseReleaseSigningKey, type SigningKey } from './signing-key.js';
 
 /**
  * Every answer of `license validate` is signed; the active key is read from the store at most this
@@ -20,14 +20,14 @@ import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
  */
 const LICENSE_FRESH_MS = 5_000;
 
-export interface RingParts {
+export interface KeyRingDependencies {
   store: DocumentStore;
   cipher: Cipher;
   clock: Clock;
   log: Logger;
 }
 
-function readGiven(text: string, read: (text: string) => SigningKey): SigningKey {
+function parseSubmittedKey(text: string, read: (text: string) => SigningKey): SigningKey {
   try {
     return read(text);
   } catch (error) {
@@ -45,7 +45,7 @@ export interface RotatingKey {
    * @param text the new private key; null generates one
    * @throws ServiceError validation_failed for an invalid key; conflict
    */
-  rotate(text: string | null): Promise<RotatedKey>;
+  rotate(text: string | null): Promise<KeyRotation>;
 }
 
 export class KeyRings implements Signers {
@@ -57,9 +57,9 @@ export class KeyRings implements Signers {
     keys: ServiceKeys,
     settings: { release_private_key: string | null; license_key: string | null },
     dataDir: string,
-    { store, ...parts }: RingParts,
+    { store, ...parts }: KeyRingDependencies,
   ) {
-    const rows = () => store.collection<RingDoc>(KEYS_COLLECTION.name);
+    const rows = () => store.collection<KeyRingDoc>(KEYS_COLLECTION.name);
     const saveTo = (file: string) => (text: string) => replaceFile(join(dataDir, file), `${text.trim()}\n`);
     const rotating = (
       setting: string,
@@ -76,21 +76,21 @@ export class KeyRings implements Signers {
       const { read, fingerprint, file, freshMs } = how;
       const save = given === null ? saveTo(file) : null;
       const ring = new KeyRing({ setting, own, read, fingerprint, save, rows, freshMs, ...parts });
-      const rotate = async (text: string | null): Promise<RotatedKey> =>
+      const rotate = async (text: string | null): Promise<KeyRotation> =>
         // Keys in the data directory are read without surrounding whitespace.
-        ring.rotate(readGiven(text === null ? await make() : given === null ? text.trim() : text, read));
+        ring.rotate(parseSubmittedKey(text === null ? await make() : given === null ? text.trim() : text, read));
       return { ring, setting, configured: given !== null, rotate };
     };
     this.release = rotating(
       'release_private_key',
       settings.release_private_key,
-      newReleaseKey,
-      keys.release === null ? null : releaseKeyOf(keys.release.pem),
-      { read: releaseKeyOf, fingerprint: (key) => key.public.key_id, file: KEY_FILES.release, freshMs: 0 },
+      generateReleaseKey,
+      keys.release === null ? null : parseReleaseSigningKey(keys.release.pem),
+      { read: parseReleaseSigningKey, fingerprint: (key) => key.public.key_id, file: KEY_FILES.release, freshMs: 0 },
     );
-    this.license = rotating('security.license_key', settings.license_key, newSecret, licenseKeyOf(keys.license), {
-      read: licenseKeyOf,
-      fingerprint: (key) => licenseFingerprint(key.text),
+    this.license = rotating('security.license_key', settings.license_key, generateSecret, parseLicenseSigningKey(keys.license), {
+      read: parseLicenseSigningKey,
+      fingerprint: (key) => computeLicenseFingerprint(key.text),
       file: KEY_FILES.license,
       freshMs: LICENSE_FRESH_MS,
     });

@@ -9,11 +9,11 @@ import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DocumentStore } from '../../../ports/store.js';
-import { readNamed, readOwn, UntrustedFile } from '../../../lib/files/trusted-file.js';
+import { readConfiguredFile, readOwnedFile, UntrustedFile } from '../../../lib/files/trusted-file.js';
 import { createFile } from '../../../lib/files/replace-file.js';
-import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
+import { parseLicenseSigningKey, parseReleaseSigningKey, type SigningKey } from './signing-key.js';
 
-const NEW_BITS = 3072;
+const NEW_RSA_KEY_BITS = 3072;
 
 /** Prevents the start; `message` is one line. */
 export class KeyError extends Error {
@@ -45,26 +45,26 @@ export interface ServiceKeys {
 /** File names below the data directory; `aos backup` includes them. */
 export const KEY_FILES = { release: 'release-key.pem', license: 'license-key', data: 'data-key' } as const;
 
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+const toOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
 /** @throws KeyError when it is not an RSA private key of at least 2,048 bits */
-export function readReleaseKey(pem: string, path: string): ReleaseKey {
-  const { key_id, bits } = judged('release_private_key', path, () => releaseKeyOf(pem)).public;
+export function parseReleaseKey(pem: string, path: string): ReleaseKey {
+  const { key_id, bits } = parseOrThrowKeyError('release_private_key', path, () => parseReleaseSigningKey(pem)).public;
   return { pem, key_id, bits, path };
 }
 
 /** @throws KeyError that names the key and its source */
-export function judged(key: string, from: string, read: () => SigningKey): SigningKey {
+export function parseOrThrowKeyError(key: string, from: string, read: () => SigningKey): SigningKey {
   try {
     return read();
   } catch (error) {
-    throw new KeyError(oneLine(`${key}: ${from} ${(error as Error).message}`));
+    throw new KeyError(toOneLine(`${key}: ${from} ${(error as Error).message}`));
   }
 }
 
-async function read(path: string): Promise<string | null> {
+async function readKeyFile(path: string): Promise<string | null> {
   try {
-    return await readOwn(path);
+    return await readOwnedFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -74,35 +74,35 @@ async function read(path: string): Promise<string | null> {
 /**
  * Reads the file, or creates it. Processes that start concurrently all read the first one's file.
  */
-async function ensure(path: string, make: () => Promise<string>): Promise<{ text: string; created: boolean }> {
-  const there = await read(path);
+async function ensureKeyFile(path: string, make: () => Promise<string>): Promise<{ text: string; created: boolean }> {
+  const there = await readKeyFile(path);
   if (there !== null) return { text: there.trim(), created: false };
   const created = await createFile(path, `${await make()}\n`);
-  const text = await read(path);
+  const text = await readKeyFile(path);
   if (text === null) throw new KeyError(`${path} vanished while it was read`);
   return { text: text.trim(), created };
 }
 
 /** Runs on the thread pool, because generation takes about a second. */
-export async function newReleaseKey(): Promise<string> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: NEW_BITS });
+export async function generateReleaseKey(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: NEW_RSA_KEY_BITS });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
 }
-export const newSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
+export const generateSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
 
-async function givenReleaseKey(path: string): Promise<ReleaseKey> {
+async function readConfiguredReleaseKey(path: string): Promise<ReleaseKey> {
   // A PEM in place of a path must not appear in the error, which is logged.
   if (path.includes('-----BEGIN'))
     throw new KeyError('release_private_key: is a key itself; write it to a file, and name that file');
   let pem: string;
   try {
-    pem = await readNamed(path);
+    pem = await readConfiguredFile(path);
   } catch (error) {
-    if (error instanceof UntrustedFile) throw new KeyError(oneLine(`release_private_key: ${error.message}`));
+    if (error instanceof UntrustedFile) throw new KeyError(toOneLine(`release_private_key: ${error.message}`));
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new KeyError(oneLine(`release_private_key: ${path} cannot be read: ${code}`));
+    throw new KeyError(toOneLine(`release_private_key: ${path} cannot be read: ${code}`));
   }
-  return readReleaseKey(pem, path);
+  return parseReleaseKey(pem, path);
 }
 
 /**
@@ -134,8 +134,8 @@ export async function loadKeys(
   const secret = async (given: string | null, file: string, key: string): Promise<string> => {
     if (given !== null) return given;
     const path = join(dataDir, file);
-    if (!create && (await read(path)) === null) return newSecret();
-    const made = await ensure(path, newSecret);
+    if (!create && (await readKeyFile(path)) === null) return generateSecret();
+    const made = await ensureKeyFile(path, generateSecret);
     if (made.created) created.push(key);
     if (made.text.length < 32) throw new KeyError(`${key}: ${path} is shorter than 32 characters`);
     return made.text;
@@ -143,25 +143,25 @@ export async function loadKeys(
   const release = async (): Promise<ReleaseKey | null> => {
     const given = settings.release_private_key;
     if (given === '') return null;
-    if (given !== null) return givenReleaseKey(given);
+    if (given !== null) return readConfiguredReleaseKey(given);
     const path = join(dataDir, KEY_FILES.release);
-    if (!create && (await read(path)) === null) return null;
-    const made = await ensure(path, newReleaseKey);
+    if (!create && (await readKeyFile(path)) === null) return null;
+    const made = await ensureKeyFile(path, generateReleaseKey);
     if (made.created) created.push('release_private_key');
-    return readReleaseKey(made.text, path);
+    return parseReleaseKey(made.text, path);
   };
   const [releaseKey, license, data] = await Promise.all([
     release(),
     secret(settings.license_key, KEY_FILES.license, 'security.license_key'),
     secret(settings.data_key, KEY_FILES.data, 'security.data_key'),
   ]);
-  judged('security.license_key', settings.license_key === null ? join(dataDir, KEY_FILES.license) : 'the key', () =>
-    licenseKeyOf(license),
+  parseOrThrowKeyError('security.license_key', settings.license_key === null ? join(dataDir, KEY_FILES.license) : 'the key', () =>
+    parseLicenseSigningKey(license),
   );
   return { release: releaseKey, license, data, created };
 }
 
-interface KeyDoc {
+interface KeyFingerprintDoc {
   id: string;
   fingerprint: string;
   created_at: string;
@@ -171,18 +171,18 @@ interface KeyDoc {
 export const KEYS_COLLECTION = { name: 'kernel_keys', indexes: [] } as const;
 
 /** One-way: reveals nothing of the secret. */
-const print = (secret: string, info: string): string =>
+const computeFingerprint = (secret: string, info: string): string =>
   Buffer.from(hkdfSync('sha256', secret.trim(), '', `aos/fingerprint/v1/${info}`, 16)).toString('hex');
 
-export const licenseFingerprint = (license: string): string => print(license, 'license');
+export const computeLicenseFingerprint = (license: string): string => computeFingerprint(license, 'license');
 
 /**
  * Returns fingerprints by key. Unsigned releases have none, so that signing can be enabled later.
  */
-export function fingerprints(keys: ServiceKeys): Map<string, string> {
+export function computeFingerprints(keys: ServiceKeys): Map<string, string> {
   const all = new Map([
-    ['security.license_key', licenseFingerprint(keys.license)],
-    ['security.data_key', print(keys.data, 'data')],
+    ['security.license_key', computeLicenseFingerprint(keys.license)],
+    ['security.data_key', computeFingerprint(keys.data, 'data')],
   ]);
   if (keys.release) all.set('release_private_key', keys.release.key_id);
   return all;
@@ -194,8 +194,8 @@ export function fingerprints(keys: ServiceKeys): Map<string, string> {
  * @throws KeyError naming the keys that differ
  */
 export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys, now: () => string): Promise<void> {
-  const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
-  for (const [key, fingerprint] of fingerprints(keys)) {
+  const collection = store.collection<KeyFingerprintDoc>(KEYS_COLLECTION.name);
+  for (const [key, fingerprint] of computeFingerprints(keys)) {
     const setOnInsert = { fingerprint, created_at: now() };
     await collection.change({ id: key }, { setOnInsert }, { upsert: true });
   }
@@ -207,9 +207,9 @@ export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys,
  * @throws KeyError naming the keys that differ
  */
 export async function compareFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<void> {
-  const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
+  const collection = store.collection<KeyFingerprintDoc>(KEYS_COLLECTION.name);
   const differ: string[] = [];
-  for (const [key, fingerprint] of fingerprints(keys)) {
+  for (const [key, fingerprint] of computeFingerprints(keys)) {
     const kept = await collection.get(key);
     if (kept !== null && kept.fingerprint !== fingerprint) differ.push(key);
   }

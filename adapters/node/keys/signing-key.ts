@@ -6,10 +6,10 @@ import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type Key
 import type { PublicKey } from '../../../ports/signer.js';
 
 export const MIN_RSA_BITS = 2048;
-const SEED_CHARACTERS = 32;
+const MIN_SEED_CHARACTERS = 32;
 const SEED_INFO = 'aos/lic/ed25519/v1';
 /** PKCS #8 prefix of a 32-byte Ed25519 seed (RFC 8410, section 7). */
-const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export interface SigningKey {
   /** The PEM or the seed text. */
@@ -25,7 +25,7 @@ export interface SigningKey {
 }
 
 /** @throws Error that describes the problem without quoting the text */
-function read(text: string, kinds: readonly string[], wanted: string): KeyObject {
+function parsePrivateKey(text: string, kinds: readonly string[], wanted: string): KeyObject {
   let key: KeyObject;
   try {
     key = createPrivateKey(text);
@@ -40,7 +40,7 @@ function read(text: string, kinds: readonly string[], wanted: string): KeyObject
   return key;
 }
 
-function signingKey(text: string, key: KeyObject): SigningKey {
+function createSigningKey(text: string, key: KeyObject): SigningKey {
   const open = createPublicKey(key);
   const spki = open.export({ type: 'spki', format: 'der' });
   const rsa = key.asymmetricKeyType === 'rsa';
@@ -64,15 +64,15 @@ function signingKey(text: string, key: KeyObject): SigningKey {
 }
 
 /** @throws Error that describes the problem without quoting the key */
-export function releaseKeyOf(pem: string): SigningKey {
-  return signingKey(pem, read(pem, ['rsa'], 'an RSA key'));
+export function parseReleaseSigningKey(pem: string): SigningKey {
+  return createSigningKey(pem, parsePrivateKey(pem, ['rsa'], 'an RSA key'));
 }
 
 /** @throws Error that describes the problem without quoting the key */
-export function licenseKeyOf(text: string): SigningKey {
-  if (text.includes('-----BEGIN')) return signingKey(text, read(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
-  if (text.length < SEED_CHARACTERS) throw new Error(`is shorter than ${SEED_CHARACTERS} characters`);
+export function parseLicenseSigningKey(text: string): SigningKey {
+  if (text.includes('-----BEGIN')) return createSigningKey(text, parsePrivateKey(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
+  if (text.length < MIN_SEED_CHARACTERS) throw new Error(`is shorter than ${MIN_SEED_CHARACTERS} characters`);
   const seed = Buffer.from(hkdfSync('sha256', text, '', SEED_INFO, 32));
-  const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8, seed]), format: 'der', type: 'pkcs8' });
-  return signingKey(text, key);
+  const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  return createSigningKey(text, key);
 }

@@ -6,24 +6,24 @@ import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
-import type { Connected, ConnectRequest, Dialogue, EchoRequest, LookupRequest, Reach } from '../../../ports/reach.js';
+import type { ConnectResult, ConnectRequest, ProtocolProbe, EchoRequest, LookupRequest, NetworkProbe } from '../../../ports/reach.js';
 import { stripBrackets } from '../../../lib/host.js';
 import { Deadlines } from '../deadlines.js';
-import { isPublic, judgeAddress, judgeUrl } from '../egress.js';
-import { certificateOf } from '../exchange.js';
-import { Names, parseServer } from '../names.js';
+import { isPublicAddress, findAddressBlock, checkUrl } from '../egress.js';
+import { readPeerCertificate } from '../exchange.js';
+import { HostResolver, parseDnsServer } from '../names.js';
 import { requireAllowed, resolveChecked } from '../resolve-checked.js';
 import { findAuthorityFault } from '../trust.js';
-import { echo } from './echo.js';
-import { pingDatabase } from './protocols/databases.js';
-import { checkHealth } from './protocols/grpc.js';
-import { startTls } from './protocols/starttls.js';
+import { sendEcho } from './echo.js';
+import { databasePings } from './protocols/databases.js';
+import { checkGrpcHealth } from './protocols/grpc.js';
+import { startTlsDialogues } from './protocols/starttls.js';
 import { openWebSocket } from './protocols/websocket.js';
-import { Records } from './records.js';
+import { RecordResolver } from './records.js';
 import { openSocket, startTlsSession } from './sockets.js';
-import { Wire } from './protocols/wire.js';
+import { ProtocolConnection } from './protocols/wire.js';
 
-export interface ReachOptions {
+export interface NodeReachOptions {
   /** Resolves a name. Default: hosts file and DNS. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
   ca?: string;
@@ -31,56 +31,56 @@ export interface ReachOptions {
   servers?: readonly string[];
 }
 
-const TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 /** Timeout of the echo to this host that shows whether echoes can be sent. */
-const ECHO_TRIAL_MS = 1_000;
+const ECHO_CHECK_TIMEOUT_MS = 1_000;
 /** Limit of concurrent echoes: each is an operating system process. */
-const ECHOES = 4;
+const MAX_CONCURRENT_ECHOES = 4;
 
-export class NodeReach implements Reach {
+export class NodeReach implements NetworkProbe {
   readonly #resolve: (hostname: string) => Promise<LookupAddress[]>;
-  readonly #records: Records;
+  readonly #records: RecordResolver;
   #echoing = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(private readonly options: ReachOptions = {}) {
-    const names = new Names();
+  constructor(private readonly options: NodeReachOptions = {}) {
+    const names = new HostResolver();
     this.#resolve = options.resolve ?? ((hostname) => names.resolve(hostname));
-    this.#records = new Records(options.servers);
+    this.#records = new RecordResolver(options.servers);
   }
 
   /**
    * Normalizes the host as URLs do, so that `0xa9fea9fe` and `169.254.43518` are checked as the
    * addresses they mean.
    */
-  judge(host: string, policy: EgressPolicy): string | null {
+  checkHost(host: string, policy: EgressPolicy): string | null {
     const bare = stripBrackets(host);
-    const verdict = judgeUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}/`, policy);
+    const verdict = checkUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}/`, policy);
     return verdict instanceof URL || verdict.fault !== 'blocked' ? null : verdict.reason;
   }
 
-  judgeResolver(server: string, policy: EgressPolicy): string | null {
-    return judgeAddress(parseServer(server).address, policy);
+  checkResolver(server: string, policy: EgressPolicy): string | null {
+    return findAddressBlock(parseDnsServer(server).address, policy);
   }
 
   findAuthorityFault(pem: string): string | null {
     return findAuthorityFault(pem);
   }
 
-  connect(request: ConnectRequest): Promise<Connected> {
-    return timed(request.timeoutMs ?? TIMEOUT_MS, async (clock) => {
+  connect(request: ConnectRequest): Promise<ConnectResult> {
+    return runTimed(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, async (clock) => {
       const addresses = await clock.within(resolveChecked(request, this.#resolve));
       let socket: Socket = await openSocket(addresses, request.port, clock);
       try {
         const address = socket.remoteAddress ?? '';
         if (request.tls === true) socket = await this.#secure(socket, request, clock);
-        const untrusted = untrustedBy(socket);
+        const untrusted = getTrustError(socket);
         const isTrusted = untrusted === null || request.trust?.insecure === true;
         const said =
           request.dialogue === undefined || !isTrusted
             ? null
-            : await converse(socket, request, request.dialogue, clock);
-        return { address, certificate: certificateOf(socket), untrusted, said, public: isPublic(address) };
+            : await runDialogue(socket, request, request.dialogue, clock);
+        return { address, certificate: readPeerCertificate(socket), untrusted, said, public: isPublicAddress(address) };
       } finally {
         socket.destroy();
       }
@@ -90,8 +90,8 @@ export class NodeReach implements Reach {
   async #secure(socket: Socket, request: ConnectRequest, clock: Deadlines): Promise<TLSSocket> {
     const { starttls, host, tlsHost = host, trust, dialogue } = request;
     if (starttls !== undefined) {
-      const wire = new Wire(socket, clock);
-      await startTls[starttls](wire);
+      const wire = new ProtocolConnection(socket, clock);
+      await startTlsDialogues[starttls](wire);
       wire.release();
     }
     const ca = [this.options.ca, trust?.ca].filter((one) => one !== undefined);
@@ -99,29 +99,29 @@ export class NodeReach implements Reach {
   }
 
   lookup(request: LookupRequest): Promise<{ records: string[]; duration_ms: number }> {
-    const { name, type, resolver, policy, timeoutMs = TIMEOUT_MS } = request;
-    return timed(timeoutMs, async (clock) => {
+    const { name, type, resolver, policy, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    return runTimed(timeoutMs, async (clock) => {
       if (resolver !== undefined) requireAllowed(resolver, policy);
-      return { records: await clock.within(this.#records.of(name, type, resolver)) };
+      return { records: await clock.within(this.#records.lookup(name, type, resolver)) };
     });
   }
 
-  echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }> {
-    const { timeoutMs = TIMEOUT_MS } = request;
-    return timed(timeoutMs, async (clock) => {
+  sendEcho(request: EchoRequest): Promise<{ address: string; duration_ms: number }> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    return runTimed(timeoutMs, async (clock) => {
       const addresses = await clock.within(resolveChecked(request, this.#resolve));
-      await this.#turn(clock);
+      await this.#acquireEchoSlot(clock);
       try {
-        return await echoAny(addresses, timeoutMs, clock.remainingMs());
+        return await sendEchoToAny(addresses, timeoutMs, clock.remainingMs());
       } finally {
-        this.#done();
+        this.#releaseEchoSlot();
       }
     });
   }
 
-  async echoFault(): Promise<string | null> {
+  async findEchoFault(): Promise<string | null> {
     try {
-      await echo('127.0.0.1', ECHO_TRIAL_MS);
+      await sendEcho('127.0.0.1', ECHO_CHECK_TIMEOUT_MS);
       return null;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
@@ -133,8 +133,8 @@ export class NodeReach implements Reach {
    * Waits for an echo slot.
    * @throws OutboundError on timeout
    */
-  async #turn(clock: Deadlines): Promise<void> {
-    if (this.#echoing < ECHOES) {
+  async #acquireEchoSlot(clock: Deadlines): Promise<void> {
+    if (this.#echoing < MAX_CONCURRENT_ECHOES) {
       this.#echoing += 1;
       return;
     }
@@ -146,12 +146,12 @@ export class NodeReach implements Reach {
     } catch (error) {
       const at = this.#waiting.indexOf(wake);
       if (at >= 0) this.#waiting.splice(at, 1);
-      else this.#done();
+      else this.#releaseEchoSlot();
       throw error;
     }
   }
 
-  #done(): void {
+  #releaseEchoSlot(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#echoing -= 1;
     else next();
@@ -162,7 +162,7 @@ export class NodeReach implements Reach {
  * Tries the addresses in order, each for its share of the remaining time.
  * @throws OutboundError of the first
  */
-async function echoAny(
+async function sendEchoToAny(
   addresses: readonly LookupAddress[],
   timeoutMs: number,
   remainingMs: number,
@@ -170,7 +170,7 @@ async function echoAny(
   let fault: OutboundError | null = null;
   for (const { address } of addresses) {
     try {
-      const duration_ms = await echo(address, Math.max(1, Math.ceil(remainingMs / addresses.length)), timeoutMs);
+      const duration_ms = await sendEcho(address, Math.max(1, Math.ceil(remainingMs / addresses.length)), timeoutMs);
       return { address, ...(duration_ms !== null && { duration_ms }) };
     } catch (error) {
       if (!(error instanceof OutboundError) || error.fault === 'unsupported') throw error;
@@ -180,29 +180,29 @@ async function echoAny(
   throw fault ?? new OutboundError('dns', 'it has no address');
 }
 
-const untrustedBy = (socket: Socket): string | null =>
+const getTrustError = (socket: Socket): string | null =>
   socket instanceof TLSSocket && !socket.authorized
     ? String(socket.authorizationError ?? 'not trusted').replace(/^Error: /, '')
     : null;
 
 /** @throws OutboundError */
-async function converse(
+async function runDialogue(
   socket: Socket,
   { host, port }: ConnectRequest,
-  dialogue: Dialogue,
+  dialogue: ProtocolProbe,
   clock: Deadlines,
 ): Promise<string> {
   if (dialogue.kind === 'grpc') {
-    await checkHealth(socket, `${host.includes(':') ? `[${host}]` : host}:${port}`, dialogue.service, clock);
+    await checkGrpcHealth(socket, `${host.includes(':') ? `[${host}]` : host}:${port}`, dialogue.service, clock);
     return 'SERVING';
   }
-  const wire = new Wire(socket, clock);
-  if (dialogue.kind !== 'websocket') return pingDatabase[dialogue.kind](wire);
+  const wire = new ProtocolConnection(socket, clock);
+  if (dialogue.kind !== 'websocket') return databasePings[dialogue.kind](wire);
   await openWebSocket(wire, dialogue.url, dialogue.host, dialogue.headers);
   return 'it takes WebSockets';
 }
 
-async function timed<T extends object>(
+async function runTimed<T extends object>(
   timeoutMs: number,
   work: (clock: Deadlines) => Promise<T>,
 ): Promise<T & { duration_ms: number }> {

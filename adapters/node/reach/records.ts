@@ -1,23 +1,23 @@
 import { Resolver } from 'node:dns/promises';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { RecordType } from '../../../ports/reach.js';
-import { getErrorCode, NO_RECORD, parseServer } from '../names.js';
+import { getErrorCode, NO_RECORD_CODES, parseDnsServer } from '../names.js';
 
 /** Timeout of one query, which is sent twice. */
-const QUERY_MS = 2_500;
-const OPTIONS = { timeout: QUERY_MS, tries: 2 };
-const MOST = 100;
-const LONGEST = 500;
+const QUERY_TIMEOUT_MS = 2_500;
+const RESOLVER_OPTIONS = { timeout: QUERY_TIMEOUT_MS, tries: 2 };
+const MAX_RECORDS = 100;
+const MAX_RECORD_LENGTH = 500;
 
-const WHY: Readonly<Record<string, string>> = {
+const RESOLVER_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no name server answers',
   EREFUSED: 'the name server refuses',
   ESERVFAIL: 'the name server failed',
   ETIMEOUT: 'the name server did not answer in time',
 };
 
-export class Records {
-  readonly #resolver = new Resolver(OPTIONS);
+export class RecordResolver {
+  readonly #resolver = new Resolver(RESOLVER_OPTIONS);
 
   constructor(servers?: readonly string[]) {
     if (servers !== undefined) this.#resolver.setServers([...servers]);
@@ -27,31 +27,31 @@ export class Records {
    * @param server overrides the default servers
    * @throws OutboundError dns
    */
-  async of(name: string, type: RecordType, server?: string): Promise<string[]> {
+  async lookup(name: string, type: RecordType, server?: string): Promise<string[]> {
     try {
-      const found: unknown = await this.#resolverOf(server).resolve(name, type);
-      return (Array.isArray(found) ? found : [found]).slice(0, MOST).map((one) => textOf(one).slice(0, LONGEST));
+      const found: unknown = await this.#getResolver(server).resolve(name, type);
+      return (Array.isArray(found) ? found : [found]).slice(0, MAX_RECORDS).map((one) => formatRecord(one).slice(0, MAX_RECORD_LENGTH));
     } catch (error) {
       const code = getErrorCode(error);
-      if (NO_RECORD.has(code)) return [];
-      throw new OutboundError('dns', `${name} cannot be resolved: ${inWords(code)}`);
+      if (NO_RECORD_CODES.has(code)) return [];
+      throw new OutboundError('dns', `${name} cannot be resolved: ${describeResolverCode(code)}`);
     }
   }
 
-  #resolverOf(server: string | undefined): Resolver {
+  #getResolver(server: string | undefined): Resolver {
     if (server === undefined) return this.#resolver;
-    const resolver = new Resolver(OPTIONS);
-    resolver.setServers([parseServer(server).server]);
+    const resolver = new Resolver(RESOLVER_OPTIONS);
+    resolver.setServers([parseDnsServer(server).server]);
     return resolver;
   }
 }
 
-const inWords = (code: string): string => (Object.hasOwn(WHY, code) ? `${WHY[code]} (${code})` : code);
+const describeResolverCode = (code: string): string => (Object.hasOwn(RESOLVER_MESSAGES, code) ? `${RESOLVER_MESSAGES[code]} (${code})` : code);
 
 /**
  * Formats a record as in a zone file (`10 mail.example.org`); the parts of a TXT record are joined.
  */
-function textOf(record: unknown): string {
+function formatRecord(record: unknown): string {
   if (Array.isArray(record)) return record.join('');
   if (record === null || typeof record !== 'object') return String(record);
   const { priority, exchange, critical, weight, port, name, ...rest } = record as Record<string, string | number>;

@@ -7,9 +7,9 @@ import type { Deadlines } from '../deadlines.js';
 import { getServerName, getTlsContext } from '../trust.js';
 
 /** Delay before the next address is tried in parallel. */
-const ATTEMPT_MS = 250;
+const CONNECTION_ATTEMPT_DELAY_MS = 250;
 
-function interleave(addresses: readonly LookupAddress[]): LookupAddress[] {
+function interleaveFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
   const first = addresses[0]?.family;
   const same = addresses.filter(({ family }) => family === first);
   const other = addresses.filter(({ family }) => family !== first);
@@ -20,7 +20,7 @@ function interleave(addresses: readonly LookupAddress[]): LookupAddress[] {
 
 /** @throws OutboundError of the first address when none answers */
 export function openSocket(addresses: readonly LookupAddress[], port: number, clock: Deadlines): Promise<Socket> {
-  const waiting = interleave(addresses);
+  const waiting = interleaveFamilies(addresses);
   const open = new Set<Socket>();
   let fault: OutboundError | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export function openSocket(addresses: readonly LookupAddress[], port: number, cl
       if (address === undefined) return;
       const socket = connect({ host: address, port });
       open.add(socket);
-      if (waiting.length > 0) timer = setTimeout(next, ATTEMPT_MS);
+      if (waiting.length > 0) timer = setTimeout(next, CONNECTION_ATTEMPT_DELAY_MS);
       socket.once('connect', () => {
         open.delete(socket);
         end();

@@ -8,13 +8,13 @@ import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { stringifyJson, splitBytes } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
-import { DamagedText, idIn } from '../driver/damage.js';
+import { DamagedTextError, extractId } from '../driver/damage.js';
 
 /**
  * A document for the writer: id, JSON of the plain fields, text to compress, value of the bytes
  * field.
  */
-export type DocText = readonly [
+export type EncodedDoc = readonly [
   id: string,
   body: string,
   compressed?: string | undefined,
@@ -22,37 +22,37 @@ export type DocText = readonly [
 ];
 
 /** Shorter texts would not shrink. */
-const WORTH_IT = 512;
-const LONG = 256;
-const SMALL = 8 * 1024;
+const MIN_COMPRESSED_LENGTH = 512;
+const MIN_SEPARATE_TEXT_LENGTH = 256;
+const MAX_SMALL_LENGTH = 8 * 1024;
 
 /** Favors speed: repetitions in stack traces are found at any level. */
-const QUICK: ZlibOptions = { level: 1 };
-const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
+const DEFLATE_OPTIONS: ZlibOptions = { level: 1 };
+const DEFLATE_SMALL_OPTIONS: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
 
-const HEAD = '{"~":"';
+const COMPRESSED_PREFIX = '{"~":"';
 
-export interface StoredApart {
+export interface SeparateFields {
   compressed: readonly string[] | undefined;
   bytes: string | undefined;
 }
 
 /** @throws TypeError without a string id, or when the bytes field does not hold bytes */
-export function textOf(given: Doc, { compressed, bytes: field }: StoredApart): DocText {
+export function encodeDoc(given: Doc, { compressed, bytes: field }: SeparateFields): EncodedDoc {
   const { doc, bytes } = splitBytes(given, field);
-  if (bytes === undefined) return toText(doc, compressed);
-  const [id, body, packed] = toText(doc, compressed);
+  if (bytes === undefined) return encodePlainDoc(doc, compressed);
+  const [id, body, packed] = encodePlainDoc(doc, compressed);
   return [id, body, packed, bytes];
 }
 
-function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
+function encodePlainDoc(doc: Doc, compressed: readonly string[] | undefined): EncodedDoc {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
   // A member named `__proto__` cannot be copied by name.
   if (compressed === undefined || compressed.length === 0 || Object.hasOwn(doc, '__proto__'))
     return [id, stringifyJson(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
-  const longest = longestOf(fields, compressed);
+  const longest = findLongestField(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};
   const rest: { [field: string]: Json | undefined } = {};
   for (const field of Object.keys(fields)) {
@@ -62,15 +62,15 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   }
   const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
   const packable = `${stringifyJson(rest)}${tail}`;
-  return packable.length < WORTH_IT ? [id, stringifyJson(doc)] : [id, stringifyJson(plain), packable];
+  return packable.length < MIN_COMPRESSED_LENGTH ? [id, stringifyJson(doc)] : [id, stringifyJson(plain), packable];
 }
 
-function longestOf(
+function findLongestField(
   fields: { readonly [field: string]: Json | undefined },
   compressed: readonly string[],
 ): string | null {
   let longest: string | null = null;
-  let length = LONG;
+  let length = MIN_SEPARATE_TEXT_LENGTH;
   for (const field of compressed) {
     const value = fields[field];
     if (typeof value !== 'string' || value.length <= length) continue;
@@ -80,27 +80,27 @@ function longestOf(
   return longest;
 }
 
-export function storedBody([, body, compressed]: DocText): string {
+export function compressBody([, body, compressed]: EncodedDoc): string {
   if (compressed === undefined) return body;
   const bytes = Buffer.from(compressed);
-  const deflated = deflateRawSync(bytes, bytes.length <= SMALL ? QUICK_SMALL : QUICK);
-  return `${HEAD}${deflated.toString('base64')}",${body.slice(1)}`;
+  const deflated = deflateRawSync(bytes, bytes.length <= MAX_SMALL_LENGTH ? DEFLATE_SMALL_OPTIONS : DEFLATE_OPTIONS);
+  return `${COMPRESSED_PREFIX}${deflated.toString('base64')}",${body.slice(1)}`;
 }
 
 /** @throws DamagedText */
-export function parsedBody(body: string): Doc {
+export function parseBody(body: string): Doc {
   try {
     return JSON.parse(body) as Doc;
   } catch (error) {
-    throw new DamagedText('it is no JSON', idIn(body), { cause: error });
+    throw new DamagedTextError('it is no JSON', extractId(body), { cause: error });
   }
 }
 
-function inflated(stored: string, end: number): string {
+function inflateBody(stored: string, end: number): string {
   try {
-    return inflateRawSync(Buffer.from(stored.slice(HEAD.length, end), 'base64')).toString();
+    return inflateRawSync(Buffer.from(stored.slice(COMPRESSED_PREFIX.length, end), 'base64')).toString();
   } catch (error) {
-    throw new DamagedText('its compressed fields are damaged', idIn(stored), { cause: error });
+    throw new DamagedTextError('its compressed fields are damaged', extractId(stored), { cause: error });
   }
 }
 
@@ -108,10 +108,10 @@ function inflated(stored: string, end: number): string {
  * Returns the whole document as JSON.
  * @throws DamagedText
  */
-export function wholeBody(stored: string): string {
-  if (!stored.startsWith(HEAD)) return stored;
-  const end = stored.indexOf('"', HEAD.length);
-  const text = inflated(stored, end);
+export function restoreBody(stored: string): string {
+  if (!stored.startsWith(COMPRESSED_PREFIX)) return stored;
+  const end = stored.indexOf('"', COMPRESSED_PREFIX.length);
+  const text = inflateBody(stored, end);
   const plain = stored.slice(end + 2);
   const line = text.indexOf('\n');
   const rest = line < 0 ? text : text.slice(0, line);

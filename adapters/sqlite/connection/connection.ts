@@ -3,19 +3,19 @@
  * columns are read from the schema again whenever its version changes. A process that runs during
  * another's migration thus never writes a row without the new columns.
  */
-import { isBusy, PAGE_ROWS, type Driver, type Statement, type Value } from '../driver/driver.js';
+import { isBusyError, MAX_PAGE_ROWS, type Driver, type Statement, type SqlValue } from '../driver/driver.js';
 import { openDriver } from '../driver/open.js';
-import { describe, type Table } from './table.js';
+import { describeTable, type Table } from './table.js';
 
 const MAX_STATEMENTS = 400;
-const BUSY_MS = 5_000;
-const BUSY_ATTEMPTS = 6;
+const BUSY_TIMEOUT_MS = 5_000;
+const MAX_BUSY_ATTEMPTS = 6;
 /** Small, because the operating system caches hot pages as well. */
 const CACHE_KB = 4_000;
 /** A log of 16 MB: hot pages are copied to the file less often. */
 const CHECKPOINT_PAGES = 4_000;
 /** The log is truncated to this size after a long read, such as a backup, has let it grow. */
-const LOG_BYTES = 64 * 1024 * 1024;
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
 
 export interface ConnectionOptions {
   path: string;
@@ -35,20 +35,20 @@ export class Connection {
    * The last transaction failed on the disk; until one succeeds, a ping writes too
    * (`checkWritable`).
    */
-  doubtful = false;
+  isWriteDoubtful = false;
   #version = -1;
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
-  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
+  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_TIMEOUT_MS, cacheKb = CACHE_KB } = {}) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
     // The switch to WAL does not wait when two processes create the file concurrently.
-    patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
+    retryWhileBusy(() => this.driver.exec('PRAGMA journal_mode = WAL'));
     this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     this.driver.exec('PRAGMA temp_store = MEMORY');
     this.driver.exec(`PRAGMA cache_size = -${cacheKb}`);
     this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    this.driver.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}`);
+    this.driver.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
   }
 
   prepare(sql: string): Statement {
@@ -63,48 +63,48 @@ export class Connection {
     return statement;
   }
 
-  rows(sql: string, values: readonly Value[], rows: number): Value[][] {
+  selectRows(sql: string, values: readonly SqlValue[], rows: number): SqlValue[][] {
     const statement = this.prepare(sql);
-    return rows <= PAGE_ROWS ? statement.page(values) : statement.all(values);
+    return rows <= MAX_PAGE_ROWS ? statement.page(values) : statement.all(values);
   }
 
   /**
    * Reloads table descriptions after a schema change. Call once per transaction, or before a read
    * outside of one.
    */
-  refresh(): void {
+  refreshSchema(): void {
     const [version] = this.prepare('PRAGMA schema_version').get([]) ?? [];
     if (version === this.#version) return;
     this.#version = version as number;
     this.#tables.clear();
   }
 
-  table(name: string): Table | null {
+  getTable(name: string): Table | null {
     let table = this.#tables.get(name);
     if (table === undefined) {
-      table = describe(this, name);
+      table = describeTable(this, name);
       this.#tables.set(name, table);
     }
     return table;
   }
 
   /** Runs `work` in one durable transaction. Waits for locks of other processes. */
-  transaction<V>(work: () => V): V {
-    patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
+  runTransaction<V>(work: () => V): V {
+    retryWhileBusy(() => this.prepare('BEGIN IMMEDIATE').run([]));
     try {
-      this.refresh();
+      this.refreshSchema();
       const result = work();
-      patiently(() => this.prepare('COMMIT').run([]));
+      retryWhileBusy(() => this.prepare('COMMIT').run([]));
       return result;
     } catch (error) {
-      if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
+      if (this.driver.isInTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
       throw error;
     }
   }
 
   /** Within a transaction: rolls back only what `work` wrote when it throws. */
-  savepoint<V>(work: () => V): V {
+  runSavepoint<V>(work: () => V): V {
     this.prepare('SAVEPOINT part').run([]);
     try {
       return work();
@@ -120,12 +120,12 @@ export class Connection {
    * Within a transaction: rewrites a page with its own content.
    * @throws the driver's error when nothing can be written
    */
-  proveWritable(): void {
+  checkWritable(): void {
     const [version = 0] = this.prepare('PRAGMA user_version').get([]) ?? [];
     this.driver.exec(`PRAGMA user_version = ${Number(version)}`);
   }
 
-  forget(name: string): void {
+  forgetTable(name: string): void {
     this.#tables.delete(name);
     this.#version = -1;
   }
@@ -141,12 +141,12 @@ export class Connection {
  * Retries while another process holds the lock; `busy_timeout` does the waiting.
  * @throws the last error
  */
-function patiently(attempt: () => void): void {
-  for (let left = BUSY_ATTEMPTS; ; left--) {
+function retryWhileBusy(attempt: () => void): void {
+  for (let left = MAX_BUSY_ATTEMPTS; ; left--) {
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || left === 1) throw error;
+      if (!isBusyError(error) || left === 1) throw error;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
-import { bytesColumn, bytesFieldIn } from '../schema/bytes-column.js';
-import { declaredIn, type Statements } from '../schema/declared.js';
-import { columnName, type Columns } from '../sql/translate.js';
+import { toBytesColumn, findBytesField } from '../schema/bytes-column.js';
+import { readDeclaration, type StatementSource } from '../schema/declared.js';
+import { getColumnName, type ColumnMap } from '../sql/translate.js';
 
 export interface TableIndex {
   label: string;
@@ -12,7 +12,7 @@ export interface TableIndex {
 export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'>> {
   name: string;
   paths: readonly string[];
-  columns: Columns;
+  columns: ColumnMap;
   unique: readonly string[];
   indexes: readonly TableIndex[];
   /**
@@ -23,25 +23,25 @@ export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'
   bytes: string | undefined;
 }
 
-export const labelOf = (name: string, { fields, unique }: IndexSpec): string =>
+export const buildIndexLabel = (name: string, { fields, unique }: IndexSpec): string =>
   `${name}:${unique === true ? 'unique:' : ''}${fields.join()}`;
 
 /** @returns null when the table does not exist */
-export function describe(connection: Statements, name: string): Table | null {
-  const known = columnsOf(connection, name);
+export function describeTable(connection: StatementSource, name: string): Table | null {
+  const known = listColumns(connection, name);
   if (known.length === 0) return null;
-  const paths = pathsIn(known);
-  const bytes = bytesFieldIn(known);
-  const { indexes, values, search, compressed } = declaredIn(connection, name);
-  const apart = bytes === undefined ? [] : [bytesColumn(bytes)];
-  const columns = ['id', 'body', ...apart, ...paths.map(columnName)];
+  const paths = selectPaths(known);
+  const bytes = findBytesField(known);
+  const { indexes, values, search, compressed } = readDeclaration(connection, name);
+  const apart = bytes === undefined ? [] : [toBytesColumn(bytes)];
+  const columns = ['id', 'body', ...apart, ...paths.map(getColumnName)];
   return {
     name,
     paths,
-    columns: new Map([['id', 'id'], ...paths.map((path) => [path, columnName(path)] as const)]),
+    columns: new Map([['id', 'id'], ...paths.map((path) => [path, getColumnName(path)] as const)]),
     unique: indexes.flatMap(({ fields, unique }) => (unique === true ? fields : [])),
     indexes: indexes.map((index) => ({
-      label: labelOf(name, index),
+      label: buildIndexLabel(name, index),
       paths: index.unique === true ? index.fields : [...new Set([...index.fields, 'id'])],
     })),
     values,
@@ -52,10 +52,10 @@ export function describe(connection: Statements, name: string): Table | null {
   };
 }
 
-const columnsOf = (connection: Statements, name: string): string[] =>
+const listColumns = (connection: StatementSource, name: string): string[] =>
   connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]).map(String);
 
-const pathsIn = (columns: readonly string[]): string[] =>
+const selectPaths = (columns: readonly string[]): string[] =>
   columns.flatMap((one) => (one.startsWith('$.') ? [one.slice(2)] : []));
 
-export const pathsOf = (connection: Statements, name: string): string[] => pathsIn(columnsOf(connection, name));
+export const listPaths = (connection: StatementSource, name: string): string[] => selectPaths(listColumns(connection, name));

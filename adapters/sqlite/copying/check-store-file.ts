@@ -5,17 +5,17 @@
  */
 import { statSync } from 'node:fs';
 import { openReadOnly } from '../driver/open.js';
-import { reasonOf, type Driver } from '../driver/driver.js';
+import { getOpenFailureReason, type Driver } from '../driver/driver.js';
 
 const MAX_SCHEMA_ENTRIES = 10_000;
 const MAX_DEFINITION_LENGTH = 64 * 1024;
-const MIGRATIONS = 'kernel_migrations';
+const MIGRATIONS_TABLE = 'kernel_migrations';
 
-const QUOTED = /"[^"]*"|'[^']*'/g;
-const VIRTUAL =
+const QUOTED_PATTERN = /"[^"]*"|'[^']*'/g;
+const VIRTUAL_TABLE_PATTERN =
   /^CREATE VIRTUAL TABLE "[a-z][a-z0-9_]*:\w+" USING fts5\(\w+, content='', contentless_delete=1, detail=none, tokenize='(?:ascii|trigram case_sensitive 1)'\)$/;
-const PLAIN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
-const KEY = /PRIMARY KEY ?\([\w\s,]*\)/;
+const PLAIN_DEFINITION_PATTERN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
+const COMPOSITE_KEY_PATTERN = /PRIMARY KEY ?\([\w\s,]*\)/;
 
 export function checkStoreFile(path: string): string | null {
   try {
@@ -26,7 +26,7 @@ export function checkStoreFile(path: string): string | null {
       driver.close();
     }
   } catch (error) {
-    return `that is no store: ${reasonOf(error) ?? (error as Error).message.split('\n', 1)[0]}`;
+    return `that is no store: ${getOpenFailureReason(error) ?? (error as Error).message.split('\n', 1)[0]}`;
   }
 }
 
@@ -39,15 +39,15 @@ function findFault(driver: Driver, size: number): string | null {
     driver.prepare('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size').get([]) ?? [];
   if (Number(pages) !== size) return 'that is cut short';
   const entries = driver.prepare('SELECT type, name, sql FROM sqlite_master').all([]);
-  const odd = entries.find(([type, , sql]) => !isOurs(String(type), sql === null ? null : String(sql)));
+  const odd = entries.find(([type, , sql]) => !isAosSchemaEntry(String(type), sql === null ? null : String(sql)));
   if (odd !== undefined)
     return `that is no store of AOS: it has the ${String(odd[0])} ${JSON.stringify(String(odd[1]).slice(0, 100))}, which AOS has not made`;
-  return entries.some(([, name]) => name === MIGRATIONS) ? null : 'that is no store of AOS';
+  return entries.some(([, name]) => name === MIGRATIONS_TABLE) ? null : 'that is no store of AOS';
 }
 
 /** @param sql null for the index that SQLite creates for a key */
-function isOurs(type: string, sql: string | null): boolean {
+function isAosSchemaEntry(type: string, sql: string | null): boolean {
   if (sql === null) return type === 'index';
   if (type !== 'table' && type !== 'index') return false;
-  return VIRTUAL.test(sql) || PLAIN.test(sql.replaceAll(QUOTED, '').replace(KEY, ''));
+  return VIRTUAL_TABLE_PATTERN.test(sql) || PLAIN_DEFINITION_PATTERN.test(sql.replaceAll(QUOTED_PATTERN, '').replace(COMPOSITE_KEY_PATTERN, ''));
 }

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import { invalid } from '../../../kernel/errors.js';
 import { openReadOnly } from '../driver/open.js';
-import { DamagedText } from '../driver/damage.js';
-import { isBusy, reasonOf, resultCode, type Driver, type Value } from '../driver/driver.js';
+import { DamagedTextError } from '../driver/damage.js';
+import { isBusyError, getOpenFailureReason, getResultCode, type Driver, type SqlValue } from '../driver/driver.js';
 
-const BUSY_MS = 15_000;
-const NAME = /^[a-z_]{1,64}$/;
-const MAX_BYTES = 16 * 1024 * 1024;
+const BUSY_TIMEOUT_MS = 15_000;
+const TABLE_NAME_PATTERN = /^[a-z_]{1,64}$/;
+const MAX_ROWS_BYTES = 16 * 1024 * 1024;
 
-type Row = Record<string, Value>;
+type Row = Record<string, SqlValue>;
 
 /**
  * Reads tables without changing the file.
@@ -22,23 +22,23 @@ export function readTables(path: string, tables: readonly string[]): Record<stri
   let driver: Driver | undefined;
   try {
     driver = openReadOnly(path);
-    driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    driver.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     driver.exec('BEGIN');
-    return readFrom(driver, tables);
+    return readTablesFrom(driver, tables);
   } catch (error) {
-    if (resultCode(error) === 0 && !(error instanceof DamagedText)) throw error;
-    const reason = isBusy(error) ? 'it is in use' : (reasonOf(error) ?? (error as Error).message);
+    if (getResultCode(error) === 0 && !(error instanceof DamagedTextError)) throw error;
+    const reason = isBusyError(error) ? 'it is in use' : (getOpenFailureReason(error) ?? (error as Error).message);
     throw invalid({ file: `cannot be read as a database: ${reason}` });
   } finally {
     driver?.close();
   }
 }
 
-function readFrom(driver: Driver, tables: readonly string[]): Record<string, Row[]> {
+function readTablesFrom(driver: Driver, tables: readonly string[]): Record<string, Row[]> {
   const found: Record<string, Row[]> = {};
   let bytes = 0;
   for (const table of tables) {
-    if (!NAME.test(table)) throw new TypeError(`${table} is no name of a table`);
+    if (!TABLE_NAME_PATTERN.test(table)) throw new TypeError(`${table} is no name of a table`);
     // A view may compute rows endlessly.
     if (driver.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get([table]) === undefined)
       continue;
@@ -51,8 +51,8 @@ function readFrom(driver: Driver, tables: readonly string[]): Record<string, Row
     const [rowCount, size] = driver.prepare(`SELECT count(*), total(${sizes}) FROM ${table}`).get([]) ?? [];
     // Empty values use memory too.
     bytes += Number(size) + Number(rowCount) * columns.length;
-    if (bytes > MAX_BYTES)
-      throw invalid({ file: `holds more than ${MAX_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}` });
+    if (bytes > MAX_ROWS_BYTES)
+      throw invalid({ file: `holds more than ${MAX_ROWS_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}` });
     const rows = driver.prepare(`SELECT ${quoted.join()} FROM ${table} ORDER BY rowid`).all([]);
     found[table] = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
   }

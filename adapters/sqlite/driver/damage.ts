@@ -1,8 +1,8 @@
-const ID = /"id":"((?:[^"\\]|\\.){1,200})"/;
+const ID_PATTERN = /"id":"((?:[^"\\]|\\.){1,200})"/;
 
-export const idIn = (text: string): string | null => ID.exec(text)?.[1] ?? null;
+export const extractId = (text: string): string | null => ID_PATTERN.exec(text)?.[1] ?? null;
 
-export class DamagedText extends Error {
+export class DamagedTextError extends Error {
   override name = 'DamagedText';
 
   /** @param id of the document, or null when it cannot be determined */
@@ -16,7 +16,7 @@ export class DamagedText extends Error {
 }
 
 /** SQLite's JSON functions reject an invalid body without naming its row. */
-export const isMalformed = (error: unknown): boolean =>
+export const isMalformedJsonError = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('malformed JSON');
 
-export const isDamage = (error: unknown): boolean => error instanceof DamagedText || isMalformed(error);
+export const isDamageError = (error: unknown): boolean => error instanceof DamagedTextError || isMalformedJsonError(error);

@@ -1,12 +1,12 @@
 /** Driver on `libsql`, for Node 20, which lacks `node:sqlite`. */
 import { open } from 'node:fs/promises';
 import Database from 'libsql';
-import type { Driver, Value } from './driver.js';
-import { packedSql, unpackedRows } from './packed.js';
-import { exactRow, returnsStored, strictSql } from './strict.js';
+import type { Driver, SqlValue } from './driver.js';
+import { buildPackedSql, unpackRows } from './packed.js';
+import { restoreRow, isSelect, buildStrictSql } from './strict.js';
 
 /** libsql binds a typed array only when it is a Buffer. */
-function bound(values: readonly Value[]): Value[] {
+function toBoundValues(values: readonly SqlValue[]): SqlValue[] {
   return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 }
 
@@ -17,38 +17,38 @@ export function openLibsql(path: string): Driver {
     exec: (sql) => {
       db.exec(sql);
     },
-    inTransaction: () => db.inTransaction,
+    isInTransaction: () => db.inTransaction,
     copyTo: (to, rest) => copyPages(db, to, rest),
     close: () => {
       db.close();
     },
     prepare(sql) {
       const plain = db.prepare(sql);
-      const stored = returnsStored(sql);
-      const statement = stored ? db.prepare(strictSql(sql, plain.columns().length)) : plain;
+      const stored = isSelect(sql);
+      const statement = stored ? db.prepare(buildStrictSql(sql, plain.columns().length)) : plain;
       // Object rows would include `_metadata` of the driver; statements without columns reject the
       // switch.
       if (statement.reader) statement.raw(true);
-      const exact = stored ? exactRow : (row: Value[]) => row;
-      const all = (values: readonly Value[]): Value[][] => (statement.all(bound(values)) as Value[][]).map(exact);
+      const exact = stored ? restoreRow : (row: SqlValue[]) => row;
+      const all = (values: readonly SqlValue[]): SqlValue[][] => (statement.all(toBoundValues(values)) as SqlValue[][]).map(exact);
       let packed: Database.Statement | undefined;
       return {
         all,
         page: (values) => {
-          packed ??= db.prepare(packedSql(sql, plain.columns().length)).raw(true);
-          return unpackedRows(packed.get(bound(values)) as Value[]) ?? all(values);
+          packed ??= db.prepare(buildPackedSql(sql, plain.columns().length)).raw(true);
+          return unpackRows(packed.get(toBoundValues(values)) as SqlValue[]) ?? all(values);
         },
         get: (values) => {
-          const row = statement.get(bound(values)) as Value[] | undefined;
+          const row = statement.get(toBoundValues(values)) as SqlValue[] | undefined;
           return row && exact(row);
         },
-        run: (values) => statement.run(bound(values)).changes,
+        run: (values) => statement.run(toBoundValues(values)).changes,
       };
     },
   };
 }
 
-const PORTION = 256;
+const PORTION_PAGES = 256;
 
 /** libsql has no online backup, so pages are copied one by one from SQLite's page table. */
 async function copyPages(db: Database.Database, to: string, rest: () => void): Promise<void> {
@@ -56,9 +56,9 @@ async function copyPages(db: Database.Database, to: string, rest: () => void): P
   const page = db.prepare('SELECT data FROM sqlite_dbpage WHERE pgno = ?').raw(true);
   const file = await open(to, 'wx', 0o600);
   try {
-    for (let first = 1; first <= pages; first += PORTION) {
+    for (let first = 1; first <= pages; first += PORTION_PAGES) {
       const portion: Buffer[] = [];
-      for (let n = first; n < first + PORTION && n <= pages; n++) portion.push((page.get([n]) as [Buffer])[0]);
+      for (let n = first; n < first + PORTION_PAGES && n <= pages; n++) portion.push((page.get([n]) as [Buffer])[0]);
       await file.appendFile(Buffer.concat(portion));
       rest();
     }

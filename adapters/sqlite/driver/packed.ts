@@ -4,9 +4,9 @@
  * contains a line break (decision 042).
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
-import type { Value } from './driver.js';
+import type { SqlValue } from './driver.js';
 
-export function packedSql(sql: string, columns: number): string {
+export function buildPackedSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const packed = names.map(
     (name) => `CAST(group_concat(${name}, char(10)) AS BLOB), min(typeof(${name})), max(typeof(${name}))`,
@@ -15,25 +15,25 @@ export function packedSql(sql: string, columns: number): string {
 }
 
 /** Returns the rows as the plain statement would, or null when they must be read one by one. */
-export function unpackedRows([count, ...packed]: readonly Value[]): Value[][] | null {
+export function unpackRows([count, ...packed]: readonly SqlValue[]): SqlValue[][] | null {
   if (count === 0) return [];
-  const columns: Value[][] = [];
+  const columns: SqlValue[][] = [];
   for (let i = 0; i < packed.length; i += 3) {
-    const column = columnOf(packed[i] as Uint8Array, packed[i + 1], packed[i + 2]);
+    const column = unpackColumn(packed[i] as Uint8Array, packed[i + 1], packed[i + 2]);
     if (column === null || column.length !== count) return null;
     columns.push(column);
   }
-  const rows: Value[][] = Array.from({ length: count as number }, () => []);
+  const rows: SqlValue[][] = Array.from({ length: count as number }, () => []);
   for (const column of columns) for (const [row, value] of column.entries()) rows[row]?.push(value);
   return rows;
 }
 
 /** @returns null when the column holds several types, blobs, or invalid UTF-8 */
-function columnOf(given: Uint8Array, least: Value | undefined, most: Value | undefined): Value[] | null {
+function unpackColumn(given: Uint8Array, least: SqlValue | undefined, most: SqlValue | undefined): SqlValue[] | null {
   if (least !== most || (least !== 'text' && least !== 'integer')) return null;
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   if (!isUtf8(bytes)) return null;
-  const lines = isAscii(bytes) ? bytes.toString('latin1').split('\n') : linesOf(bytes);
+  const lines = isAscii(bytes) ? bytes.toString('latin1').split('\n') : splitLines(bytes);
   return least === 'integer' ? lines.map(Number) : lines;
 }
 
@@ -41,7 +41,7 @@ function columnOf(given: Uint8Array, least: Value | undefined, most: Value | und
  * Decodes line by line: one non-ASCII character would double the size of the whole string and its
  * slices.
  */
-function linesOf(bytes: Buffer): string[] {
+function splitLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let from = 0; from <= bytes.length;) {
     const found = bytes.indexOf(10, from);

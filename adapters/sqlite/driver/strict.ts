@@ -4,13 +4,13 @@
  * few blobs as hexadecimal text.
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
-import { DamagedText, idIn } from './damage.js';
-import type { Value } from './driver.js';
+import { DamagedTextError, extractId } from './damage.js';
+import type { SqlValue } from './driver.js';
 
-export const returnsStored = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
+export const isSelect = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
 
 /** @param columns number of result columns */
-export function strictSql(sql: string, columns: number): string {
+export function buildStrictSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const exact = names.map(
     (name) =>
@@ -23,18 +23,18 @@ export function strictSql(sql: string, columns: number): string {
  * Restores a row of a strict statement to its plain form.
  * @throws DamagedText
  */
-export function exactRow(row: Value[]): Value[] {
+export function restoreRow(row: SqlValue[]): SqlValue[] {
   for (let i = 0; i < row.length; i++) {
     const value = row[i];
-    if (value instanceof Uint8Array) row[i] = textOf(value);
+    if (value instanceof Uint8Array) row[i] = decodeText(value);
     else if (typeof value === 'string') row[i] = Buffer.from(value, 'hex');
   }
   return row;
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isAscii(buffer)) return buffer.toString('latin1');
-  if (!isUtf8(buffer)) throw new DamagedText('it is not UTF-8', idIn(buffer.toString()));
+  if (!isUtf8(buffer)) throw new DamagedTextError('it is not UTF-8', extractId(buffer.toString()));
   return buffer.toString();
 }

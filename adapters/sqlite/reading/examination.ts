@@ -2,18 +2,18 @@
  * Reads all stored data step by step: first SQLite's check of each table's pages, then every
  * document strictly. Damage is recorded and skipped. Nothing is written or repaired.
  */
-import type { Examined } from '../../../ports/store/examination.js';
-import { parsedBody, wholeBody } from '../body/stored-body.js';
+import type { StoreExaminationResult } from '../../../ports/store/examination.js';
+import { parseBody, restoreBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
-import { isDamage } from '../driver/damage.js';
-import { isCorrupt, type Value } from '../driver/driver.js';
+import { isDamageError } from '../driver/damage.js';
+import { isCorruptionError, type SqlValue } from '../driver/driver.js';
 
-const AT_ONCE = 100;
-const MOST = 20;
+const STEP_DOCUMENTS = 100;
+const MAX_FINDINGS = 20;
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const formatError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export class Examination {
+export class StoreExaminer {
   #documents = 0;
   #faults = 0;
   readonly #damage: string[] = [];
@@ -24,8 +24,8 @@ export class Examination {
    * Performs one step per iteration, so that the caller may pause in between.
    * @throws the driver's error when it is not damage
    */
-  *steps(): Generator<void, Examined> {
-    const tables = this.#tables();
+  *runSteps(): Generator<void, StoreExaminationResult> {
+    const tables = this.#listTables();
     for (const { name, virtual } of tables) {
       if (virtual) continue;
       this.#checkPages(name);
@@ -36,9 +36,9 @@ export class Examination {
     return { ok: this.#faults === 0, documents: this.#documents, damage: this.#damage, more };
   }
 
-  #tables(): { name: string; virtual: boolean; documents: boolean }[] {
+  #listTables(): { name: string; virtual: boolean; documents: boolean }[] {
     return (
-      this.#tried('the schema', () =>
+      this.#attempt('the schema', () =>
         this.connection
           .prepare(`SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name`)
           .all([])
@@ -52,16 +52,16 @@ export class Examination {
   }
 
   #checkPages(name: string): void {
-    const said = this.#tried(`the pages of ${name}`, () =>
+    const said = this.#attempt(`the pages of ${name}`, () =>
       this.connection.driver.prepare(`PRAGMA quick_check("${name.replaceAll('"', '""')}")`).all([]),
     );
-    for (const [line] of said ?? []) if (line !== 'ok') this.#note(`the pages of ${name}: ${String(line)}`);
+    for (const [line] of said ?? []) if (line !== 'ok') this.#recordDamage(`the pages of ${name}: ${String(line)}`);
   }
 
   *#readAll(name: string): Generator<void> {
-    let after: Value = 0;
+    let after: SqlValue = 0;
     for (;;) {
-      const rows: Value[][] | null = this.#tried(`the rows of ${name}`, () => this.#rowsAfter(name, after));
+      const rows: SqlValue[][] | null = this.#attempt(`the rows of ${name}`, () => this.#readRowsAfter(name, after));
       if (rows === null || rows.length === 0) return;
       for (const row of rows) this.#readOne(name, row);
       after = rows.at(-1)?.[0] ?? null;
@@ -69,19 +69,19 @@ export class Examination {
     }
   }
 
-  #rowsAfter(name: string, after: Value): Value[][] {
-    const from = `FROM "${name}" WHERE rowid > ? ORDER BY rowid LIMIT ${AT_ONCE}`;
+  #readRowsAfter(name: string, after: SqlValue): SqlValue[][] {
+    const from = `FROM "${name}" WHERE rowid > ? ORDER BY rowid LIMIT ${STEP_DOCUMENTS}`;
     try {
       return this.connection.prepare(`SELECT rowid, id, body ${from}`).all([after]);
     } catch (error) {
-      if (!isDamage(error) && !isCorrupt(error)) throw error;
+      if (!isDamageError(error) && !isCorruptionError(error)) throw error;
       return this.connection.prepare(`SELECT rowid ${from}`).all([after]);
     }
   }
 
-  #readOne(name: string, row: readonly Value[]): void {
+  #readOne(name: string, row: readonly SqlValue[]): void {
     const [rowid = null] = row;
-    let id: Value | undefined = row[1];
+    let id: SqlValue | undefined = row[1];
     const at = (): string => (typeof id === 'string' ? `the document "${id}"` : `row ${String(rowid)}`);
     try {
       let body = row[2];
@@ -90,28 +90,28 @@ export class Examination {
         [body] = this.connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
       }
       if (body === undefined) return;
-      const doc = parsedBody(wholeBody(String(body)));
+      const doc = parseBody(restoreBody(String(body)));
       if (doc.id === id) this.#documents += 1;
-      else this.#note(`${at()} of ${name}: its body has another id`);
+      else this.#recordDamage(`${at()} of ${name}: its body has another id`);
     } catch (error) {
-      if (!isDamage(error) && !isCorrupt(error)) throw error;
-      this.#note(`${at()} of ${name}: ${textOf(error)}`);
+      if (!isDamageError(error) && !isCorruptionError(error)) throw error;
+      this.#recordDamage(`${at()} of ${name}: ${formatError(error)}`);
     }
   }
 
   /** @returns null on damage, which is recorded */
-  #tried<V>(what: string, read: () => V): V | null {
+  #attempt<V>(what: string, read: () => V): V | null {
     try {
       return read();
     } catch (error) {
-      if (!isDamage(error) && !isCorrupt(error)) throw error;
-      this.#note(`${what}: ${textOf(error)}`);
+      if (!isDamageError(error) && !isCorruptionError(error)) throw error;
+      this.#recordDamage(`${what}: ${formatError(error)}`);
       return null;
     }
   }
 
-  #note(sentence: string): void {
+  #recordDamage(sentence: string): void {
     this.#faults += 1;
-    if (this.#damage.length < MOST) this.#damage.push(sentence);
+    if (this.#damage.length < MAX_FINDINGS) this.#damage.push(sentence);
   }
 }

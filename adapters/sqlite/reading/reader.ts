@@ -1,23 +1,23 @@
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
-import { checkFormat } from '../schema/format.js';
+import { checkFormatVersion } from '../schema/format.js';
 import type { RequestService } from '../threads/executor.js';
-import { outcomeOf, type Outcome, type ReadRequest } from '../threads/messages.js';
-import { Examination } from './examination.js';
-import { located } from './located.js';
+import { toOutcome, type RequestOutcome, type ReadRequest } from '../threads/messages.js';
+import { StoreExaminer } from './examination.js';
+import { locateDamage } from './located.js';
 import { performRead } from './reads.js';
 
 /** @throws SQLite's error when the file cannot be opened */
 export function openReader(options: ConnectionOptions): RequestService<ReadRequest> {
   const connection = new Connection(options);
-  checkFormat(connection);
-  let steps: ReturnType<Examination['steps']> | null = null;
-  const answer = ([kind, name, text]: ReadRequest): Outcome => {
+  checkFormatVersion(connection);
+  let steps: ReturnType<StoreExaminer['runSteps']> | null = null;
+  const answer = ([kind, name, text]: ReadRequest): RequestOutcome => {
     try {
       if (kind !== 'examine') return { value: performRead(connection, [kind, name, text]) };
-      steps ??= new Examination(connection).steps();
+      steps ??= new StoreExaminer(connection).runSteps();
       return { value: steps.next().value ?? null };
     } catch (error) {
-      return kind === 'examine' ? outcomeOf(error) : outcomeOf(located(connection, name, error), name);
+      return kind === 'examine' ? toOutcome(error) : toOutcome(locateDamage(connection, name, error), name);
     }
   };
   return { answer: (requests) => requests.map(answer), close: () => connection.close(), most: 1 };

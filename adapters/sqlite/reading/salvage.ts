@@ -5,12 +5,12 @@
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { toTotalSort } from '../../../ports/document.js';
 import type { Filter, Scalar } from '../../../ports/store.js';
-import { wholeBody } from '../body/stored-body.js';
+import { restoreBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
-import { isDamage } from '../driver/damage.js';
-import { columnName, expression, orderSql, whereSql } from '../sql/translate.js';
-import { scalarOf } from '../sql/values.js';
+import { isDamageError } from '../driver/damage.js';
+import { getColumnName, toSqlExpression, buildOrderSql, buildWhereSql } from '../sql/translate.js';
+import { decodeColumnValue } from '../sql/values.js';
 import type { FindRequest } from '../threads/messages.js';
 
 export interface SalvagedRow {
@@ -20,34 +20,34 @@ export interface SalvagedRow {
 }
 
 /** To conditions without an index, the fields of an invalid body count as missing. */
-export function salvage(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
+export function salvageRows(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
   const { filter, sort, after, rows } = request;
   const { columns } = table;
-  const kept = table.paths.map((path) => `, ${columnName(path)}`).join('');
+  const kept = table.paths.map((path) => `, ${getColumnName(path)}`).join('');
   const body = `CASE WHEN json_valid(body) THEN body ELSE '{}' END AS body`;
   const filters: Filter[] = after === null ? [filter] : [filter, { or: toAfterFilters(sort, after) }];
-  const where = whereSql(filters, columns);
-  const keys = toTotalSort(sort).map(([path]) => expression(path, columns));
+  const where = buildWhereSql(filters, columns);
+  const keys = toTotalSort(sort).map(([path]) => toSqlExpression(path, columns));
   const found = connection
     .prepare(
       `SELECT ${['n', ...keys].join()} FROM (SELECT n, id${kept}, ${body} FROM "${table.name}")` +
-        ` WHERE ${where.text} ORDER BY ${orderSql(sort, columns)} LIMIT ?`,
+        ` WHERE ${where.text} ORDER BY ${buildOrderSql(sort, columns)} LIMIT ?`,
     )
     .all([...where.values, rows]);
   const one = connection.prepare(`SELECT body FROM "${table.name}" WHERE n = ?`);
   return found.map(([n = null, ...values]) => {
-    const scalars = values.map(scalarOf);
-    return { id: String(scalars.at(-1)), body: readable(() => String(one.get([n])?.[0])), values: scalars };
+    const scalars = values.map(decodeColumnValue);
+    return { id: String(scalars.at(-1)), body: readOrNull(() => String(one.get([n])?.[0])), values: scalars };
   });
 }
 
-function readable(read: () => string): string | null {
+function readOrNull(read: () => string): string | null {
   try {
-    const body = wholeBody(read());
+    const body = restoreBody(read());
     JSON.parse(body);
     return body;
   } catch (error) {
-    if (isDamage(error) || error instanceof SyntaxError) return null;
+    if (isDamageError(error) || error instanceof SyntaxError) return null;
     throw error;
   }
 }

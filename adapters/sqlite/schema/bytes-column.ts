@@ -4,13 +4,13 @@
  */
 import type { Driver } from '../driver/driver.js';
 
-const PREFIX = '~bytes:';
+const BYTES_COLUMN_PREFIX = '~bytes:';
 
-export const bytesColumn = (field: string): string => `"${PREFIX}${field}"`;
+export const toBytesColumn = (field: string): string => `"${BYTES_COLUMN_PREFIX}${field}"`;
 
-export const bytesFieldIn = (columns: readonly string[]): string | undefined =>
-  columns.find((column) => column.startsWith(PREFIX))?.slice(PREFIX.length);
+export const findBytesField = (columns: readonly string[]): string | undefined =>
+  columns.find((column) => column.startsWith(BYTES_COLUMN_PREFIX))?.slice(BYTES_COLUMN_PREFIX.length);
 
-export function bytesField(connection: Pick<Driver, 'prepare'>, name: string): string | undefined {
-  return bytesFieldIn(connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]).map(String));
+export function readBytesField(connection: Pick<Driver, 'prepare'>, name: string): string | undefined {
+  return findBytesField(connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]).map(String));
 }

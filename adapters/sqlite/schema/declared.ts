@@ -5,34 +5,34 @@
 import type { CollectionSpec } from '../../../ports/store.js';
 import type { Driver } from '../driver/driver.js';
 
-export type Statements = Pick<Driver, 'prepare'>;
+export type StatementSource = Pick<Driver, 'prepare'>;
 
-export const DECLARED = '"~declared"';
+export const DECLARATIONS_TABLE = '"~declared"';
 
-export type Declared = Required<Omit<CollectionSpec, 'name' | 'bytes'>>;
+export type CollectionDeclaration = Required<Omit<CollectionSpec, 'name' | 'bytes'>>;
 
 /** Normalizes the declaration, so that equal declarations are equal texts. */
-export const declaredOf = ({ indexes, values = [], search = [], compressed = [] }: CollectionSpec): Declared => ({
+export const toDeclaration = ({ indexes, values = [], search = [], compressed = [] }: CollectionSpec): CollectionDeclaration => ({
   indexes: indexes.map(({ fields, unique = false }) => ({ fields, unique })),
   values,
   search,
   compressed,
 });
 
-const hasTable = (connection: Statements): boolean =>
+const hasDeclarationsTable = (connection: StatementSource): boolean =>
   connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = '~declared'`).get([]) !== undefined;
 
-export function declaredIn(connection: Statements, name: string): Declared {
-  const [spec] = hasTable(connection)
-    ? (connection.prepare(`SELECT spec FROM ${DECLARED} WHERE collection = ?`).get([name]) ?? [])
+export function readDeclaration(connection: StatementSource, name: string): CollectionDeclaration {
+  const [spec] = hasDeclarationsTable(connection)
+    ? (connection.prepare(`SELECT spec FROM ${DECLARATIONS_TABLE} WHERE collection = ?`).get([name]) ?? [])
     : [];
-  return spec === undefined ? declaredOf({ name, indexes: [] }) : (JSON.parse(spec as string) as Declared);
+  return spec === undefined ? toDeclaration({ name, indexes: [] }) : (JSON.parse(spec as string) as CollectionDeclaration);
 }
 
 /** Call within a transaction. */
-export function declare(connection: Driver, name: string, declared: Declared): void {
-  connection.exec(`CREATE TABLE IF NOT EXISTS ${DECLARED} (collection TEXT PRIMARY KEY, spec TEXT NOT NULL)`);
+export function saveDeclaration(connection: Driver, name: string, declared: CollectionDeclaration): void {
+  connection.exec(`CREATE TABLE IF NOT EXISTS ${DECLARATIONS_TABLE} (collection TEXT PRIMARY KEY, spec TEXT NOT NULL)`);
   connection
-    .prepare(`INSERT OR REPLACE INTO ${DECLARED} (collection, spec) VALUES (?, ?)`)
+    .prepare(`INSERT OR REPLACE INTO ${DECLARATIONS_TABLE} (collection, spec) VALUES (?, ?)`)
     .run([name, JSON.stringify(declared)]);
 }

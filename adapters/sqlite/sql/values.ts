@@ -3,48 +3,48 @@
  * ports/document.ts: null < numbers < text < blobs, and `true` (a blob) differs from 1.
  */
 import type { Json } from '../../../ports/store.js';
-import type { Value } from '../driver/driver.js';
+import type { SqlValue } from '../driver/driver.js';
 
-const COMPOUND = Buffer.from([0]);
-const FALSE = Buffer.from([1]);
-const TRUE = Buffer.from([2]);
+const COMPOUND_VALUE = Buffer.from([0]);
+const FALSE_VALUE = Buffer.from([1]);
+const TRUE_VALUE = Buffer.from([2]);
 
 export const SQL_COMPOUND = `x'00'`;
 export const SQL_FALSE = `x'01'`;
 export const SQL_TRUE = `x'02'`;
 
-export function columnValue(value: Json): Value {
+export function encodeColumnValue(value: Json): SqlValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  if (typeof value === 'boolean') return value ? TRUE : FALSE;
-  return COMPOUND;
+  if (typeof value === 'boolean') return value ? TRUE_VALUE : FALSE_VALUE;
+  return COMPOUND_VALUE;
 }
 
 /**
  * Returns whether two column values are equal. Values that are neither text nor numbers are short
  * blobs.
  */
-export const isSame = (a: Value, b: Value): boolean =>
+export const isSameValue = (a: SqlValue, b: SqlValue): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 
-export function scalarOf(value: Value): string | number | boolean | null {
+export function decodeColumnValue(value: SqlValue): string | number | boolean | null {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   return value[0] === 0 ? null : value[0] === 2;
 }
 
-const quoted = new Map<string, string>();
+const quotedPaths = new Map<string, string>();
 
 /**
  * Returns SQL for the encoded value at `path` of a body. `path` is validated, so it needs no
  * escaping.
  */
-export function bodyExpression(path: string): string {
-  let sql = quoted.get(path);
+export function buildBodyExpression(path: string): string {
+  let sql = quotedPaths.get(path);
   if (sql === undefined) {
-    const at = jsonPath(path);
+    const at = toJsonPath(path);
     sql =
       `CASE json_type(body, ${at}) WHEN 'true' THEN ${SQL_TRUE} WHEN 'false' THEN ${SQL_FALSE}` +
       ` WHEN 'array' THEN ${SQL_COMPOUND} WHEN 'object' THEN ${SQL_COMPOUND} ELSE json_extract(body, ${at}) END`;
-    quoted.set(path, sql);
+    quotedPaths.set(path, sql);
   }
   return sql;
 }
@@ -52,7 +52,7 @@ export function bodyExpression(path: string): string {
 /**
  * Returns the path as a SQL literal in SQLite's notation; quoted keys never address array elements.
  */
-export function jsonPath(path: string): string {
+export function toJsonPath(path: string): string {
   return `'$.${path
     .split('.')
     .map((key) => `"${key}"`)

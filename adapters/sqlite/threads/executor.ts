@@ -1,22 +1,22 @@
-import { reasonOf } from '../driver/driver.js';
-import { unwrap, type Outcome, type Request } from './messages.js';
+import { getOpenFailureReason } from '../driver/driver.js';
+import { unwrapOutcome, type RequestOutcome, type StorageRequest } from './messages.js';
 
-export interface Executor {
+export interface RequestExecutor {
   /** @throws the error that prevents opening the file */
   start(): Promise<void>;
-  call(request: Request): Promise<unknown>;
+  call(request: StorageRequest): Promise<unknown>;
   close(): Promise<void>;
 }
 
-export interface RequestService<R extends Request> {
-  answer: (batch: readonly R[]) => readonly Outcome[];
+export interface RequestService<R extends StorageRequest> {
+  answer: (batch: readonly R[]) => readonly RequestOutcome[];
   close: () => void;
   /** Maximum requests per batch, which bounds the wait for other requests. */
   most: number;
 }
 
-export interface Call {
-  request: Request;
+export interface PendingRequest {
+  request: StorageRequest;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -24,10 +24,10 @@ export interface Call {
 export type FailureListener = (error: unknown) => void;
 
 /** @param outcomes one per call, in order */
-export function settle(calls: readonly Call[], outcomes: readonly Outcome[], failed?: FailureListener): void {
+export function settleCalls(calls: readonly PendingRequest[], outcomes: readonly RequestOutcome[], failed?: FailureListener): void {
   for (const [i, { resolve, reject }] of calls.entries()) {
     try {
-      resolve(unwrap(outcomes[i] as Outcome));
+      resolve(unwrapOutcome(outcomes[i] as RequestOutcome));
     } catch (error) {
       failed?.(error);
       reject(error);
@@ -36,14 +36,14 @@ export function settle(calls: readonly Call[], outcomes: readonly Outcome[], fai
 }
 
 /** libsql's own errors leave a worker as plain objects. */
-export function errorOf(thrown: unknown): Error {
+export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const { message, code } = (thrown ?? {}) as { message?: unknown; code?: unknown };
   return new Error([message, code].find((text) => typeof text === 'string' && text !== '') as string | undefined);
 }
 
-export function cannotOpen(path: string, cause: unknown): Error {
-  return new Error(`cannot open ${path}: ${reasonOf(cause) ?? errorOf(cause).message}; aos doctor says what to do`, {
+export function createOpenError(path: string, cause: unknown): Error {
+  return new Error(`cannot open ${path}: ${getOpenFailureReason(cause) ?? toError(cause).message}; aos doctor says what to do`, {
     cause,
   });
 }

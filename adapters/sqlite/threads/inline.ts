@@ -3,12 +3,12 @@
  * turn are answered together, so that they share a commit.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { cannotOpen, settle, type Call, type Executor, type FailureListener, type RequestService } from './executor.js';
-import type { Request } from './messages.js';
+import { createOpenError, settleCalls, type PendingRequest, type RequestExecutor, type FailureListener, type RequestService } from './executor.js';
+import type { StorageRequest } from './messages.js';
 
-export class InlineExecutor<R extends Request> implements Executor {
+export class InlineExecutor<R extends StorageRequest> implements RequestExecutor {
   #service: RequestService<R> | null = null;
-  #queue: Call[] = [];
+  #queue: PendingRequest[] = [];
   #working: Promise<void> | null = null;
 
   /** @param open opens the service of the file at `path`, on the first request */
@@ -25,7 +25,7 @@ export class InlineExecutor<R extends Request> implements Executor {
   call(request: R): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, resolve, reject });
-      this.#working ??= this.#work();
+      this.#working ??= this.#drain();
     });
   }
 
@@ -35,13 +35,13 @@ export class InlineExecutor<R extends Request> implements Executor {
     this.#service = null;
   }
 
-  async #work(): Promise<void> {
+  async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
       await turn();
       try {
-        const { most, answer } = (this.#service ??= this.#opened());
+        const { most, answer } = (this.#service ??= this.#getService());
         const calls = this.#queue.splice(0, most);
-        settle(calls, answer(calls.map(({ request }) => request as R)), this.failed);
+        settleCalls(calls, answer(calls.map(({ request }) => request as R)), this.failed);
       } catch (error) {
         for (const { reject } of this.#queue.splice(0)) reject(error);
       }
@@ -49,11 +49,11 @@ export class InlineExecutor<R extends Request> implements Executor {
     this.#working = null;
   }
 
-  #opened(): RequestService<R> {
+  #getService(): RequestService<R> {
     try {
       return this.open();
     } catch (error) {
-      throw cannotOpen(this.path, error);
+      throw createOpenError(this.path, error);
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   StoreFull,
   StoreUnavailable,
   type ChangeOptions,
-  type DamagedPlace,
+  type DamageLocation,
   type Doc,
   type Filter,
   type Scalar,
@@ -16,9 +16,9 @@ import {
   type TransactionWrite,
   type Update,
 } from '../../../ports/store.js';
-import { DamagedText, isMalformed } from '../driver/damage.js';
-import { isCorrupt, isFull, unavailableBecause } from '../driver/driver.js';
-import type { DocText } from '../body/stored-body.js';
+import { DamagedTextError, isMalformedJsonError } from '../driver/damage.js';
+import { isCorruptionError, isDiskFullError, getUnavailableReason } from '../driver/driver.js';
+import type { EncodedDoc } from '../body/stored-body.js';
 
 export type WriteKind =
   'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
@@ -29,9 +29,9 @@ export type ReadKind = 'get' | 'whole' | 'find' | 'ids' | 'salvage' | 'count' | 
  * within a transaction, in order. `examine` performs one step and answers null until it is
  * complete.
  */
-export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
+export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly EncodedDoc[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
-export type Request = WriteRequest | ReadRequest;
+export type StorageRequest = WriteRequest | ReadRequest;
 
 /** `change` answers with the document; `touch` (a change in a bulk) only whether it existed. */
 export interface ChangeRequest extends ChangeOptions {
@@ -63,45 +63,45 @@ export interface FindRequest {
   after: readonly Scalar[] | null;
 }
 
-export type StoredWhole = readonly [body: string, bytes: Uint8Array | null];
+export type WholeDoc = readonly [body: string, bytes: Uint8Array | null];
 
 export interface GroupRequest {
   path: string;
   filter: Filter;
 }
 
-export const collectionsOf = ([, collection]: Request): readonly string[] =>
+export const listCollections = ([, collection]: StorageRequest): readonly string[] =>
   collection.includes(' ') ? collection.split(' ') : [collection];
 
-export type Outcome =
+export type RequestOutcome =
   | { value: unknown }
   | { conflict: string }
-  | { damaged: DamagedPlace; error: string }
+  | { damaged: DamageLocation; error: string }
   | { error: string; name: string };
 
 /**
  * @param collection of the request
  * @param id of the requested document
  */
-export function outcomeOf(error: unknown, collection: string | null = null, id: string | null = null): Outcome {
+export function toOutcome(error: unknown, collection: string | null = null, id: string | null = null): RequestOutcome {
   if (error instanceof StoreConflict) return { conflict: error.index };
-  if (isFull(error)) return { error: String(error), name: 'StoreFull' };
-  if (error instanceof DamagedText) return { damaged: { collection, id: id ?? error.id }, error: error.message };
-  if (isMalformed(error)) return { damaged: { collection, id }, error: String(error) };
-  if (isCorrupt(error)) return { damaged: { collection: null, id: null }, error: String(error) };
-  const reason = unavailableBecause(error);
+  if (isDiskFullError(error)) return { error: String(error), name: 'StoreFull' };
+  if (error instanceof DamagedTextError) return { damaged: { collection, id: id ?? error.id }, error: error.message };
+  if (isMalformedJsonError(error)) return { damaged: { collection, id }, error: String(error) };
+  if (isCorruptionError(error)) return { damaged: { collection: null, id: null }, error: String(error) };
+  const reason = getUnavailableReason(error);
   if (reason !== undefined) return { error: `the store takes no calls: ${reason}`, name: 'StoreUnavailable' };
   if (error instanceof Error) return { error: error.message, name: error.name };
   return { error: String(error), name: 'Error' };
 }
 
-const ERRORS: Record<string, new (message: string) => Error> = { TypeError, RangeError };
+const ERROR_CLASSES: Record<string, new (message: string) => Error> = { TypeError, RangeError };
 
-export function unwrap(outcome: Outcome): unknown {
+export function unwrapOutcome(outcome: RequestOutcome): unknown {
   if ('value' in outcome) return outcome.value;
   if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);
   if ('damaged' in outcome) throw new StoreDamaged(outcome.damaged, { cause: outcome.error });
   if (outcome.name === 'StoreFull') throw new StoreFull({ cause: outcome.error });
   if (outcome.name === 'StoreUnavailable') throw new StoreUnavailable({}, outcome.error);
-  throw new (ERRORS[outcome.name] ?? Error)(outcome.error);
+  throw new (ERROR_CLASSES[outcome.name] ?? Error)(outcome.error);
 }

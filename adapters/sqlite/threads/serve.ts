@@ -5,18 +5,18 @@
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { RequestService } from './executor.js';
-import type { Request } from './messages.js';
+import type { StorageRequest } from './messages.js';
 
-export const CLOSE = 'close';
-export const READY = 'ready';
+export const CLOSE_MESSAGE = 'close';
+export const READY_MESSAGE = 'ready';
 
-type Message<R> = readonly R[] | typeof CLOSE;
+type Message<R> = readonly R[] | typeof CLOSE_MESSAGE;
 
-export function serve<R extends Request>(port: MessagePort, { answer, close, most }: RequestService<R>): void {
+export function serveRequests<R extends StorageRequest>(port: MessagePort, { answer, close, most }: RequestService<R>): void {
   const waiting: R[] = [];
   let closing = false;
   const add = (message: Message<R>): void => {
-    if (message === CLOSE) closing = true;
+    if (message === CLOSE_MESSAGE) closing = true;
     else waiting.push(...message);
   };
   const addNext = (): boolean => {
@@ -34,5 +34,5 @@ export function serve<R extends Request>(port: MessagePort, { answer, close, mos
     close();
     port.close();
   });
-  port.postMessage(READY, []);
+  port.postMessage(READY_MESSAGE, []);
 }

@@ -6,18 +6,18 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { registerLiveThread } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
-import { cannotOpen, errorOf, settle, type Call, type Executor, type FailureListener } from './executor.js';
-import type { Outcome, Request } from './messages.js';
-import { CLOSE, READY } from './serve.js';
+import { createOpenError, toError, settleCalls, type PendingRequest, type RequestExecutor, type FailureListener } from './executor.js';
+import type { RequestOutcome, StorageRequest } from './messages.js';
+import { CLOSE_MESSAGE, READY_MESSAGE } from './serve.js';
 
 /** Requests and answers are small and short-lived; V8's default lets this space grow to 48 MB. */
-const YOUNG_MB = 8;
+const YOUNG_GENERATION_MB = 8;
 
-export class WorkerThread implements Executor {
+export class WorkerExecutor implements RequestExecutor {
   #worker: Worker | null = null;
   /** Unanswered calls in order; the last ones may not have been sent. */
-  #calls: Call[] = [];
-  #unsent: Request[] = [];
+  #calls: PendingRequest[] = [];
+  #unsent: StorageRequest[] = [];
   #refusal: Error | null = null;
   #idle: (() => void) | null = null;
 
@@ -30,19 +30,19 @@ export class WorkerThread implements Executor {
   async start(): Promise<void> {
     const workerData = { role: this.role, connection: this.connection };
     const module = new URL('../worker.js', import.meta.url);
-    const worker = new Worker(module, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
-    registerLiveThread(worker, () => worker.postMessage(CLOSE, []));
+    const worker = new Worker(module, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
+    registerLiveThread(worker, () => worker.postMessage(CLOSE_MESSAGE, []));
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-      throw cannotOpen(this.connection.path, thrown);
+      throw createOpenError(this.connection.path, thrown);
     })) as [unknown];
-    if (hello !== READY) throw new Error('a storage worker did not start');
-    worker.on('message', (outcomes: readonly Outcome[]) => this.#answered(outcomes));
-    worker.on('error', (error) => this.#end(error));
-    worker.on('exit', () => this.#end(new Error('a storage worker ended')));
+    if (hello !== READY_MESSAGE) throw new Error('a storage worker did not start');
+    worker.on('message', (outcomes: readonly RequestOutcome[]) => this.#handleOutcomes(outcomes));
+    worker.on('error', (error) => this.#handleExit(error));
+    worker.on('exit', () => this.#handleExit(new Error('a storage worker ended')));
     this.#worker = worker;
   }
 
-  call(request: Request): Promise<unknown> {
+  call(request: StorageRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal);
       this.#calls.push({ request, resolve, reject });
@@ -57,7 +57,7 @@ export class WorkerThread implements Executor {
     if (worker === null) return;
     this.#worker = null;
     const exit = once(worker, 'exit');
-    worker.postMessage(CLOSE, []);
+    worker.postMessage(CLOSE_MESSAGE, []);
     await exit;
   }
 
@@ -67,14 +67,14 @@ export class WorkerThread implements Executor {
     this.#worker?.postMessage(requests, []);
   }
 
-  #answered(outcomes: readonly Outcome[]): void {
-    settle(this.#calls.splice(0, outcomes.length), outcomes, this.failed);
+  #handleOutcomes(outcomes: readonly RequestOutcome[]): void {
+    settleCalls(this.#calls.splice(0, outcomes.length), outcomes, this.failed);
     if (this.#calls.length === 0) this.#idle?.();
   }
 
   /** A worker only ends after a fatal error; nothing is acknowledged afterwards. */
-  #end(error: unknown): void {
-    this.#refusal ??= errorOf(error);
+  #handleExit(error: unknown): void {
+    this.#refusal ??= toError(error);
     this.#worker = null;
     for (const { reject } of this.#calls.splice(0)) reject(this.#refusal);
     this.#idle?.();

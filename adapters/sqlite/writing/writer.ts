@@ -3,12 +3,12 @@
  * and are answered after its COMMIT.
  */
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
-import { unavailableBecause } from '../driver/driver.js';
-import { checkFormat } from '../schema/format.js';
-import { located } from '../reading/located.js';
+import { getUnavailableReason } from '../driver/driver.js';
+import { checkFormatVersion } from '../schema/format.js';
+import { locateDamage } from '../reading/located.js';
 import type { RequestService } from '../threads/executor.js';
-import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from '../threads/messages.js';
-import { isOfOne, performWrite, Undone } from './perform.js';
+import { listCollections, toOutcome, type RequestOutcome, type WriteRequest } from '../threads/messages.js';
+import { isOperationError, performWrite, TransactionAbortedError } from './perform.js';
 
 const MAX_BATCH = 256;
 
@@ -16,11 +16,11 @@ const MAX_BATCH = 256;
  * Conflicts and programming errors concern one operation; other errors (disk full, I/O) the whole
  * transaction.
  */
-function attempt(connection: Connection, request: WriteRequest, careful: boolean): Outcome {
+function runRequest(connection: Connection, request: WriteRequest, careful: boolean): RequestOutcome {
   try {
     return { value: performWrite(connection, request, careful) };
   } catch (error) {
-    if (isOfOne(error)) return outcomeOf(error);
+    if (isOperationError(error)) return toOutcome(error);
     throw error;
   }
 }
@@ -29,27 +29,27 @@ function attempt(connection: Connection, request: WriteRequest, careful: boolean
  * When a transaction fails as a whole, its operations are repeated one by one, so that only the bad
  * one fails.
  */
-export function commit(connection: Connection, batch: readonly WriteRequest[], careful = false): Outcome[] {
+export function commitBatch(connection: Connection, batch: readonly WriteRequest[], careful = false): RequestOutcome[] {
   try {
-    const outcomes = connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
-    connection.doubtful = false;
+    const outcomes = connection.runTransaction(() => batch.map((request) => runRequest(connection, request, careful)));
+    connection.isWriteDoubtful = false;
     return outcomes;
   } catch (error) {
-    connection.doubtful ||= unavailableBecause(error) !== undefined;
-    if (error instanceof Undone) return commit(connection, batch, true);
+    connection.isWriteDoubtful ||= getUnavailableReason(error) !== undefined;
+    if (error instanceof TransactionAbortedError) return commitBatch(connection, batch, true);
     const [only] = batch;
     if (only !== undefined && batch.length === 1) {
-      const names = [...new Set(collectionsOf(only))];
+      const names = [...new Set(listCollections(only))];
       const [name = ''] = names;
-      return [outcomeOf(names.length === 1 ? located(connection, name, error) : error, names.join(' or '))];
+      return [toOutcome(names.length === 1 ? locateDamage(connection, name, error) : error, names.join(' or '))];
     }
-    return batch.flatMap((request) => commit(connection, [request]));
+    return batch.flatMap((request) => commitBatch(connection, [request]));
   }
 }
 
 /** @throws SQLite's error when the file cannot be opened */
 export function openWriter(options: ConnectionOptions): RequestService<WriteRequest> {
   const connection = new Connection(options);
-  checkFormat(connection);
-  return { answer: (batch) => commit(connection, batch), close: () => connection.close(), most: MAX_BATCH };
+  checkFormatVersion(connection);
+  return { answer: (batch) => commitBatch(connection, batch), close: () => connection.close(), most: MAX_BATCH };
 }

@@ -3,18 +3,18 @@
  * already set stay.
  */
 import { AgentFailure } from '../exit.js';
-import { applySettings, showPost } from '../settings/apply-settings.js';
+import { applySettings, printPostText } from '../settings/apply-settings.js';
 import { Installation, type Agent } from '../update/installation.js';
 import { reportRecovery } from './recover.js';
 
-export async function configure(agent: Agent): Promise<void> {
+export async function configureInstallation(agent: Agent): Promise<void> {
   const installation = await Installation.open(agent);
   try {
     reportRecovery(agent.output, installation.recovered);
     const { manifest, layout } = installation;
     if (manifest === null)
       throw new AgentFailure('usage', `nothing is installed in ${layout.root}: --action install, or another --dir`);
-    showPost(agent, await applySettings(installation, manifest.product));
+    printPostText(agent, await applySettings(installation, manifest.product));
   } finally {
     await installation.close();
   }

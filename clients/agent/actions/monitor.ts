@@ -6,19 +6,19 @@ import { hostname } from 'node:os';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
-import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
-import { openFolder, writeFiles } from '../monitoring/folder.js';
+import { buildCronLine, readCrontab, replaceLine, writeCrontab } from '../monitoring/crontab.js';
+import { prepareMonitoringFolder, writeMonitoringFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
-import { readOffer, type MonitoringOffer } from '../monitoring/offer.js';
-import { writeTask } from '../monitoring/task.js';
-import { askText, askYesNo } from '../prompts.js';
-import { Taken, type SetupPath } from '../net/session.js';
+import { parseOffer, type MonitoringOffer } from '../monitoring/offer.js';
+import { createScheduledTask } from '../monitoring/task.js';
+import { promptText, promptYesNo } from '../prompts.js';
+import { AlreadyExistsFailure, type SetupApi } from '../net/session.js';
 import type { Agent } from '../update/installation.js';
 
-const OFFER_BYTES = 1024 * 1024;
-const NAME = /^[^\p{Cc}]{1,200}$/u;
+const MAX_OFFER_BYTES = 1024 * 1024;
+const MONITOR_NAME_PATTERN = /^[^\p{Cc}]{1,200}$/u;
 
-export async function monitor(agent: Agent): Promise<void> {
+export async function setUpMonitoring(agent: Agent): Promise<void> {
   const { server, project, dir } = agent.options;
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   const session = await agent.network.login(server);
@@ -37,63 +37,63 @@ export interface MonitorPlace {
  */
 export async function monitorMachine(
   agent: Agent,
-  session: SetupPath,
+  session: SetupApi,
   { folder, project }: MonitorPlace,
 ): Promise<void> {
   const { output, signal } = agent;
-  const name = await nameOf(agent);
-  const scheduled = await isScheduled(agent);
+  const name = await promptName(agent);
+  const scheduled = await promptSchedule(agent);
   await checkCurl();
   if (scheduled && !ON_WINDOWS) await readCrontab(agent.env);
-  const root = await openFolder(folder);
+  const root = await prepareMonitoringFolder(folder);
   const offer = await requestOffer(agent, session, {
     name,
     hostname: hostname(),
     platform: detectMachinePlatform(),
     project,
   });
-  const script = await writeFiles(root, offer);
+  const script = await writeMonitoringFiles(root, offer);
   await sendHeartbeat(script, agent.env, signal);
-  if (scheduled) await schedule(offer, script, agent.env);
-  output.monitored(offer.source, script, scheduled ? offer.schedule.expression : null);
+  if (scheduled) await installSchedule(offer, script, agent.env);
+  output.reportMonitored(offer.source, script, scheduled ? offer.schedule.expression : null);
 }
 
-async function nameOf({ options, signal }: Agent): Promise<string> {
+async function promptName({ options, signal }: Agent): Promise<string> {
   if (options.monitorName !== null) return options.monitorName;
   if (options.yes) return hostname();
-  const name = await askText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
-  if (!NAME.test(name)) throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
+  const name = await promptText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
+  if (!MONITOR_NAME_PATTERN.test(name)) throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
   return name;
 }
 
-async function isScheduled({ options, signal }: Agent): Promise<boolean> {
+async function promptSchedule({ options, signal }: Agent): Promise<boolean> {
   if (options.schedule !== null) return options.schedule;
   if (options.yes) return false;
   const by = ON_WINDOWS ? 'a scheduled task' : 'cron';
-  return askYesNo(`Report it regularly by ${by}?`, true, '--schedule', signal);
+  return promptYesNo(`Report it regularly by ${by}?`, true, '--schedule', signal);
 }
 
 /** The crontab is read again, because it may have been edited meanwhile. */
-async function schedule(
+async function installSchedule(
   { schedule: { expression }, source }: MonitoringOffer,
   script: string,
   env: Agent['env'],
 ): Promise<void> {
-  if (ON_WINDOWS) await writeTask(expression, script, source);
-  else await writeCrontab(withLine(await readCrontab(env), cronLine(expression, script, source), source), env);
+  if (ON_WINDOWS) await createScheduledTask(expression, script, source);
+  else await writeCrontab(replaceLine(await readCrontab(env), buildCronLine(expression, script, source), source), env);
 }
 
-async function requestOffer({ options, signal }: Agent, session: SetupPath, request: object): Promise<MonitoringOffer> {
+async function requestOffer({ options, signal }: Agent, session: SetupApi, request: object): Promise<MonitoringOffer> {
   const ask = async (replace: boolean): Promise<MonitoringOffer> =>
-    readOffer(await session.post('agent', { ...request, replace }, OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');
+    parseOffer(await session.post('agent', { ...request, replace }, MAX_OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');
   try {
     return await ask(options.replace);
   } catch (error) {
-    if (!(error instanceof Taken) || options.replace) throw error;
+    if (!(error instanceof AlreadyExistsFailure) || options.replace) throw error;
     if (options.yes || !process.stdin.isTTY)
       throw new AgentFailure('error', `${error.message} (--replace)`, { cause: error });
     const question = `${error.message} Replace its token?`;
-    if (!(await askYesNo(question, false, '--replace', signal))) throw error;
+    if (!(await promptYesNo(question, false, '--replace', signal))) throw error;
     return ask(true);
   }
 }

@@ -2,18 +2,18 @@
  * `--action recover` (contract 90, update): repairs the state left by a crash, offline. For a
  * service's `ExecStartPre`: without an open transaction it writes nothing.
  */
-import { Installation, rootOf, type Agent } from '../update/installation.js';
-import { look } from '../system/files.js';
-import { Layout } from '../layout.js';
-import type { Output } from '../output.js';
-import { ownPath } from '../apply/own-file.js';
-import { recover, reportKept, type Recovered } from '../apply/recover.js';
-import { failureOf } from '../exit.js';
+import { Installation, resolveRoot, type Agent } from '../update/installation.js';
+import { statPath } from '../system/files.js';
+import { InstallationLayout } from '../layout.js';
+import type { AgentOutput } from '../output.js';
+import { findOwnPath } from '../apply/own-file.js';
+import { recoverTransaction, reportKept, type RecoveryResult } from '../apply/recover.js';
+import { toAgentFailure } from '../exit.js';
 
-export async function recoverOnly(agent: Agent): Promise<void> {
-  const layout = new Layout(await rootOf(agent.options.dir));
-  if ((await look(layout.journal)) === null) {
-    agent.output.note('nothing_open', {}, 'nothing to recover');
+export async function recoverInstallation(agent: Agent): Promise<void> {
+  const layout = new InstallationLayout(await resolveRoot(agent.options.dir));
+  if ((await statPath(layout.journal)) === null) {
+    agent.output.printNote('nothing_open', {}, 'nothing to recover');
     return;
   }
   const installation = await Installation.open(agent);
@@ -27,18 +27,18 @@ export async function recoverOnly(agent: Agent): Promise<void> {
  */
 export async function rollBackOpenUpdate(agent: Agent): Promise<void> {
   try {
-    const layout = new Layout(await rootOf(agent.options.dir));
-    if ((await look(layout.journal)) === null) return;
-    reportRecovery(agent.output, await recover(layout, await ownPath(layout, agent.ownFile), agent.hooks));
+    const layout = new InstallationLayout(await resolveRoot(agent.options.dir));
+    if ((await statPath(layout.journal)) === null) return;
+    reportRecovery(agent.output, await recoverTransaction(layout, await findOwnPath(layout, agent.ownFile), agent.hooks));
   } catch (error) {
-    agent.output.warning(failureOf(error).message);
+    agent.output.warn(toAgentFailure(error).message);
   }
 }
 
-export function reportRecovery(output: Output, recovered: Recovered): void {
-  if (recovered.kind === 'rolled back') output.rolledBack(recovered.head.from, recovered.head.to);
+export function reportRecovery(output: AgentOutput, recovered: RecoveryResult): void {
+  if (recovered.kind === 'rolled back') output.reportRolledBack(recovered.head.from, recovered.head.to);
   else if (recovered.kind === 'finished') {
-    output.updated(recovered.head.from, recovered.head.to);
+    output.reportUpdated(recovered.head.from, recovered.head.to);
     reportKept(output, recovered.head);
   }
 }

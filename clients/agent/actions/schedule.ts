@@ -7,27 +7,27 @@ import { join } from 'node:path';
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { isPlatform } from '../../../lib/formats/platform.js';
 import { AgentFailure } from '../exit.js';
-import { Layout } from '../layout.js';
-import { below } from '../options/address.js';
-import { foreignOwner, readInstalledRelease, ROOTS } from '../options/belief.js';
-import { SLUG } from '../options/table.js';
+import { InstallationLayout } from '../layout.js';
+import { resolveServerPath } from '../options/address.js';
+import { getForeignOwner, readInstalledRelease, SYSTEM_CONFIG_FOLDER } from '../options/belief.js';
+import { SLUG_PATTERN } from '../options/table.js';
 import { formatRejection } from '../net/download.js';
-import { askYesNo, isInteractive } from '../prompts.js';
+import { promptYesNo, isInteractive } from '../prompts.js';
 import { detectScheduler, prepareSchedule } from '../schedule/install.js';
 import { buildNightlyCommand, resolveProgram } from '../schedule/command.js';
 import { checkCommand, getUnitName, type NightlyUpdate } from '../schedule/units.js';
-import { keepOptions } from '../setup/kept-options.js';
-import { look, ON_WINDOWS } from '../system/files.js';
+import { storeOptions } from '../setup/kept-options.js';
+import { statPath, ON_WINDOWS } from '../system/files.js';
 import type { Agent } from '../update/installation.js';
-import { UpdateServer } from '../update/server.js';
+import { UpdateServiceClient } from '../update/server.js';
 
-export async function schedule(agent: Agent): Promise<void> {
+export async function scheduleUpdates(agent: Agent): Promise<void> {
   const { options, output, signal } = agent;
   const { server, username, passwordFile } = options;
   const program = await resolveProgram(agent.ownFile);
   const installed = await readInstalledRelease(options.dir);
   const project = options.project ?? installed?.product ?? null;
-  if (project === null || !SLUG.test(project))
+  if (project === null || !SLUG_PATTERN.test(project))
     throw new AgentFailure('usage', `nothing is installed in ${options.dir}: --action install, or name its --dir`);
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   if (username !== null && passwordFile === null)
@@ -35,9 +35,9 @@ export async function schedule(agent: Agent): Promise<void> {
       'usage',
       `the nightly run has no password of ${username}: give --password-file, or --license-key instead of the account`,
     );
-  const foreign = await foreignOwner(options.dir);
-  const rootsFile = `${ROOTS}/${project}.json`;
-  if (foreign !== null && (await look(rootsFile)) === null)
+  const foreign = await getForeignOwner(options.dir);
+  const rootsFile = `${SYSTEM_CONFIG_FOLDER}/${project}.json`;
+  if (foreign !== null && (await statPath(rootsFile)) === null)
     throw new AgentFailure(
       'usage',
       `${options.dir} belongs to another user: write server and key into ${rootsFile} first`,
@@ -45,7 +45,7 @@ export async function schedule(agent: Agent): Promise<void> {
 
   const channel = options.channel ?? installed?.channel ?? 'stable';
   const platform = options.platform ?? (isPlatform(installed?.platform) ? installed.platform : 'any');
-  await tryCredentials(agent, server, {
+  await verifyCredentials(agent, server, {
     product: project,
     channel,
     platform: platform === 'any' ? detectMachinePlatform() : platform,
@@ -59,7 +59,7 @@ export async function schedule(agent: Agent): Promise<void> {
   const command = await buildNightlyCommand(agent, { program, scheduler, file, isStored });
   const update: NightlyUpdate = { project, dir: options.dir, command };
   checkCommand(update, scheduler);
-  const layout = new Layout(options.dir);
+  const layout = new InstallationLayout(options.dir);
   const nightly = await prepareSchedule(scheduler, update, { env: agent.env, own: layout.own });
   const { scheduledDir } = nightly;
   if (scheduledDir !== null && !(await isSameFolder(scheduledDir, options.dir)))
@@ -68,17 +68,17 @@ export async function schedule(agent: Agent): Promise<void> {
       `${getUnitName(project)} by ${scheduler} updates ${scheduledDir} already: remove that schedule first, or run the update of ${options.dir} by a schedule of another name`,
     );
   if (scheduler === 'systemd' && process.geteuid?.() !== 0)
-    output.warning('the timer runs only while you are logged in: `loginctl enable-linger` lets it run always');
-  for (const { path, content } of nightly.files) output.plain(`# ${path}\n${content}\n`);
+    output.warn('the timer runs only while you are logged in: `loginctl enable-linger` lets it run always');
+  for (const { path, content } of nightly.files) output.printPlain(`# ${path}\n${content}\n`);
   if (!options.yes) {
     if (!isInteractive(options))
       throw new AgentFailure('usage', 'nothing was installed: there is no terminal to ask at, and --yes is missing');
-    if (!(await askYesNo('Install this?', true, '--yes', signal)))
+    if (!(await promptYesNo('Install this?', true, '--yes', signal)))
       throw new AgentFailure('cancelled', 'nothing was installed');
   }
-  if (isStored) await keepOptions({ agent, layout }, { replace: true });
+  if (isStored) await storeOptions({ agent, layout }, { replace: true });
   await nightly.install();
-  output.scheduled(getUnitName(project), scheduler);
+  output.reportScheduled(getUnitName(project), scheduler);
 }
 
 async function isSameFolder(one: string, other: string): Promise<boolean> {
@@ -90,14 +90,14 @@ async function isSameFolder(one: string, other: string): Promise<boolean> {
  * Requests the first byte of the newest package like the nightly run.
  * @throws AgentFailure unauthorized
  */
-async function tryCredentials(
+async function verifyCredentials(
   { network }: Agent,
   address: URL,
   wanted: { product: string; channel: string; platform: string },
 ): Promise<void> {
-  const newest = await new UpdateServer(network, address).latest({ ...wanted, version: '0', instance: '' });
+  const newest = await new UpdateServiceClient(network, address).fetchLatest({ ...wanted, version: '0', instance: '' });
   if (newest === null) return;
-  const answer = await network.open(below(address, newest.packageUrl), { range: 'bytes=0-0' });
+  const answer = await network.openPackage(resolveServerPath(address, newest.packageUrl), { range: 'bytes=0-0' });
   await answer.drop();
   if (answer.status === 401 || answer.status === 403) throw new AgentFailure('unauthorized', formatRejection(answer));
 }

@@ -6,38 +6,38 @@ import { compareVersions } from '../../../lib/versions.js';
 import { deriveMachineId } from '../../../lib/formats/machine-id.js';
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { hasCrashed, rejectAfterCrash } from '../crash.js';
-import { AgentFailure, failureOf } from '../exit.js';
+import { AgentFailure, toAgentFailure } from '../exit.js';
 import { carrySettingsOver } from '../settings/carry-over.js';
-import { machineInstance } from '../system/machine.js';
-import { bring } from '../update/bring.js';
-import { follow } from '../update/follow.js';
+import { resolveMachineInstance } from '../system/machine.js';
+import { installVerified } from '../update/bring.js';
+import { installOffered } from '../update/follow.js';
 import { Installation, type Agent } from '../update/installation.js';
-import { readOffline } from '../update/offline.js';
-import { Restart } from '../update/restart.js';
-import { UpdateServer, type UpdateQuestion } from '../update/server.js';
+import { readOfflineRelease } from '../update/offline.js';
+import { ApplicationRestart } from '../update/restart.js';
+import { UpdateServiceClient, type UpdateQuery } from '../update/server.js';
 import { waitForProcess } from '../update/wait.js';
 import { reportRecovery, rollBackOpenUpdate } from './recover.js';
 
-export async function update(agent: Agent): Promise<void> {
-  const restart = new Restart(agent);
+export async function runUpdate(agent: Agent): Promise<void> {
+  const restart = new ApplicationRestart(agent);
   try {
-    await rejectAfterCrash(underLock(agent, restart), agent);
+    await rejectAfterCrash(updateLocked(agent, restart), agent);
   } catch (error) {
     if (hasCrashed(agent)) await rollBackOpenUpdate(agent);
     // The application is restarted in any case; the first failure is the one reported.
-    await restart.start().catch((late: unknown) => agent.output.warning(failureOf(late).message));
+    await restart.start().catch((late: unknown) => agent.output.warn(toAgentFailure(late).message));
     throw error;
   }
   await restart.start();
 }
 
-async function underLock(agent: Agent, restart: Restart): Promise<void> {
+async function updateLocked(agent: Agent, restart: ApplicationRestart): Promise<void> {
   const installation = await Installation.open(agent);
   try {
     reportRecovery(agent.output, installation.recovered);
-    const server = agent.options.server === null ? null : new UpdateServer(agent.network, agent.options.server);
-    if (agent.options.package === null) await fromServer(installation, server, restart);
-    else await fromFile(installation, agent.options.package, server, restart);
+    const server = agent.options.server === null ? null : new UpdateServiceClient(agent.network, agent.options.server);
+    if (agent.options.package === null) await updateFromServer(installation, server, restart);
+    else await updateFromFile(installation, agent.options.package, server, restart);
   } finally {
     restart.installed = installation.manifest;
     restart.root = installation.layout.root;
@@ -45,63 +45,63 @@ async function underLock(agent: Agent, restart: Restart): Promise<void> {
   }
 }
 
-async function fromServer(installation: Installation, server: UpdateServer | null, restart: Restart): Promise<void> {
+async function updateFromServer(installation: Installation, server: UpdateServiceClient | null, restart: ApplicationRestart): Promise<void> {
   const { agent } = installation;
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
-  const asked = questionOf(installation);
+  const asked = buildUpdateQuery(installation);
   const { product, channel, platform } = asked;
-  const version = installedVersion(asked.version);
-  const question: UpdateQuestion = {
+  const version = toInstalledVersion(asked.version);
+  const question: UpdateQuery = {
     product,
     version,
     channel,
     platform,
-    instance: await instanceOf(installation, product),
+    instance: await getInstanceId(installation, product),
   };
-  const beforePlan = (): Promise<void> => quiet(agent, restart);
-  const taken = await follow(installation, server, {
+  const beforePlan = (): Promise<void> => stopApplication(agent, restart);
+  const taken = await installOffered(installation, server, {
     question,
     fresh: false,
     beforePlan,
     carryOver: carrySettingsOver,
   });
-  if (taken === 0) agent.output.upToDate(version);
+  if (taken === 0) agent.output.reportUpToDate(version);
 }
 
-async function fromFile(
+async function updateFromFile(
   installation: Installation,
   archive: string,
-  server: UpdateServer | null,
-  restart: Restart,
+  server: UpdateServiceClient | null,
+  restart: ApplicationRestart,
 ): Promise<void> {
   const { agent } = installation;
-  const question = questionOf(installation);
-  const release = await readOffline(installation, archive, question, server);
+  const question = buildUpdateQuery(installation);
+  const release = await readOfflineRelease(installation, archive, question, server);
   if (release === null) {
-    agent.output.upToDate(question.version ?? '');
+    agent.output.reportUpToDate(question.version ?? '');
     return;
   }
-  await bring(installation, {
+  await installVerified(installation, {
     release,
     archive,
-    beforePlan: () => quiet(agent, restart),
+    beforePlan: () => stopApplication(agent, restart),
     carryOver: carrySettingsOver,
   });
-  agent.output.updated(question.version, release.manifest.version);
+  agent.output.reportUpdated(question.version, release.manifest.version);
 }
 
 /**
  * Ensures that the application is not running: stops its service and waits for the given process.
  */
-export async function quiet({ options, signal }: Agent, restart: Restart): Promise<void> {
+export async function stopApplication({ options, signal }: Agent, restart: ApplicationRestart): Promise<void> {
   await restart.stop();
   if (options.waitForPid !== null) await waitForProcess(options.waitForPid, options.waitSeconds, signal);
 }
 
-export function questionOf({
+export function buildUpdateQuery({
   agent,
   manifest,
-}: Installation): Omit<UpdateQuestion, 'instance' | 'version'> & { version: string | null } {
+}: Installation): Omit<UpdateQuery, 'instance' | 'version'> & { version: string | null } {
   const { project, channel, platform, currentVersion, adopt } = agent.options;
   const product = project ?? manifest?.product ?? null;
   if (product === null)
@@ -109,7 +109,7 @@ export function questionOf({
   if (manifest !== null && manifest.product !== product && !adopt)
     throw new AgentFailure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
   if (manifest !== null && currentVersion !== null && compareVersions(currentVersion, manifest.version) !== 0)
-    agent.output.warning(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
+    agent.output.warn(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
   const installed = manifest === null || manifest.platform === 'any' ? detectMachinePlatform() : manifest.platform;
   return {
     product,
@@ -119,16 +119,16 @@ export function questionOf({
   };
 }
 
-function installedVersion(version: string | null): string {
+function toInstalledVersion(version: string | null): string {
   if (version === null)
     throw new AgentFailure('usage', 'nothing is installed here: give --current-version, or --action install');
   return version;
 }
 
-export async function instanceOf(installation: Installation, product: string): Promise<string> {
+export async function getInstanceId(installation: Installation, product: string): Promise<string> {
   const { machineId } = installation.agent.options;
   if (machineId !== null) return machineId;
-  const { id, kept } = await machineInstance(installation.state.current.instance);
+  const { id, kept } = await resolveMachineInstance(installation.state.current.instance);
   if (kept !== null) await installation.save({ ...installation.state.current, instance: kept });
   return deriveMachineId(product, id);
 }

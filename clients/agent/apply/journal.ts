@@ -7,9 +7,9 @@ import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isVersion } from '../../../lib/versions.js';
 import { findPathFault } from '../../../lib/formats/path-policy.js';
-import { codeOf } from '../exit.js';
+import { getErrorCode } from '../exit.js';
 import { syncDirectory } from '../system/files.js';
-import type { Layout } from '../layout.js';
+import type { InstallationLayout } from '../layout.js';
 
 export type OldKind = 'file' | 'link' | 'other';
 
@@ -47,7 +47,7 @@ export interface ApplyPlan {
   files: FileStep[];
 }
 
-export interface Head {
+export interface JournalHead {
   schema: 1;
   tx: string;
   product: string;
@@ -69,7 +69,7 @@ export class Journal {
   }
 
   /** Durable when it returns. */
-  static async begin(layout: Layout, head: Head): Promise<Journal> {
+  static async create(layout: InstallationLayout, head: JournalHead): Promise<Journal> {
     const temporary = `${layout.journal}.new`;
     await rm(temporary, { force: true });
     const file = await open(temporary, 'ax', 0o600);
@@ -86,7 +86,7 @@ export class Journal {
   }
 
   /** Informative only; the step does not wait for the disk. */
-  async step(what: string, path: string): Promise<void> {
+  async recordStep(what: string, path: string): Promise<void> {
     await this.#file.appendFile(`${JSON.stringify({ step: what, path })}\n`);
   }
 
@@ -99,49 +99,49 @@ export class Journal {
  * Reads the journal's head. `none` without a journal, `unreadable` when the head is truncated or
  * invalid.
  */
-export async function readHead(layout: Layout): Promise<Head | 'none' | 'unreadable'> {
+export async function readHead(layout: InstallationLayout): Promise<JournalHead | 'none' | 'unreadable'> {
   let text: string;
   try {
     text = await readFile(layout.journal, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 'none';
+    if (getErrorCode(error) === 'ENOENT') return 'none';
     throw error;
   }
   const end = text.indexOf('\n');
   if (end < 0) return 'unreadable';
   try {
-    const head = JSON.parse(text.slice(0, end)) as Head;
-    return isHead(head) ? head : 'unreadable';
+    const head = JSON.parse(text.slice(0, end)) as JournalHead;
+    return isJournalHead(head) ? head : 'unreadable';
   } catch {
     return 'unreadable'; // Not written by the agent: the caller decides by whether a backup exists.
   }
 }
 
-const TX = /^[0-9a-f-]{8,64}$/;
-const HEX = /^[0-9a-f]{64}$/;
-const MODE = /^[0-7]{4}$/;
+const TRANSACTION_ID_PATTERN = /^[0-9a-f-]{8,64}$/;
+const SHA256_PATTERN = /^[0-9a-f]{64}$/;
+const MODE_PATTERN = /^[0-7]{4}$/;
 
-function isHead(head: Head): boolean {
+function isJournalHead(head: JournalHead): boolean {
   const { schema, tx, platform, from, to, manifest_sha256, links, plan } = head;
   const { removals, emptied, directories, files } = plan;
   const allowed = (path: unknown): boolean => typeof path === 'string' && findPathFault(path, platform) === null;
   return (
     schema === 1 &&
-    TX.test(tx) &&
+    TRANSACTION_ID_PATTERN.test(tx) &&
     (from === null || isVersion(from)) &&
     isVersion(to) &&
-    HEX.test(manifest_sha256) &&
+    SHA256_PATTERN.test(manifest_sha256) &&
     typeof links === 'boolean' &&
     [...removals, ...files].every(
       (step) =>
         allowed(step.path) &&
         [step.found, step.keptAs].every((other) => other === undefined || allowed(other)) &&
-        isOld(step.old),
+        isOldEntry(step.old),
     ) &&
-    emptied.every(({ path, mode }) => allowed(path) && MODE.test(mode)) &&
+    emptied.every(({ path, mode }) => allowed(path) && MODE_PATTERN.test(mode)) &&
     directories.every(allowed)
   );
 }
 
-const isOld = (old: OldEntry | null): boolean =>
-  old === null || (['file', 'link', 'other'].includes(old.kind) && MODE.test(old.mode));
+const isOldEntry = (old: OldEntry | null): boolean =>
+  old === null || (['file', 'link', 'other'].includes(old.kind) && MODE_PATTERN.test(old.mode));

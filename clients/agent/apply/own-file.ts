@@ -2,11 +2,11 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { realpath, rename, rm } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { hashOf, look, syncDirectory, syncFile } from '../system/files.js';
-import type { Layout } from '../layout.js';
+import { hashFile, statPath, syncDirectory, syncFile } from '../system/files.js';
+import type { InstallationLayout } from '../layout.js';
 
 /** Returns its path in the installation, with slashes; null when it is elsewhere or is the copy. */
-export async function ownPath(layout: Layout, ownFile: string): Promise<string | null> {
+export async function findOwnPath(layout: InstallationLayout, ownFile: string): Promise<string | null> {
   const file = await realpath(ownFile).catch(() => ownFile);
   const path = relative(layout.root, file);
   if (path === '' || path.startsWith('..') || path.startsWith(sep) || /^[A-Za-z]:/.test(path)) return null;
@@ -15,11 +15,11 @@ export async function ownPath(layout: Layout, ownFile: string): Promise<string |
 }
 
 /** Writes `.update-agent/agent` durably; skips it when it is the running program. */
-export async function keepCopy(layout: Layout, ownFile: string): Promise<void> {
+export async function saveCopy(layout: InstallationLayout, ownFile: string): Promise<void> {
   const file = await realpath(ownFile).catch(() => ownFile);
   if (file === layout.agent) return;
-  const kept = await look(layout.agent);
-  if (kept?.isFile() === true && (await hashOf(layout.agent)) === (await hashOf(file))) return;
+  const kept = await statPath(layout.agent);
+  if (kept?.isFile() === true && (await hashFile(layout.agent)) === (await hashFile(file))) return;
   const temporary = `${layout.agent}.new`;
   await rm(temporary, { force: true });
   // Not copyFile, because user-space file systems reject its system call.

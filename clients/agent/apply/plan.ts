@@ -8,15 +8,15 @@ import { access, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
 import { createGlobMatcher } from '../../../lib/formats/globs.js';
 import type { ReleaseManifest, ManifestFile } from '../../../lib/formats/manifest.js';
-import { nameKey, findPathFault } from '../../../lib/formats/path-policy.js';
+import { toNameKey, findPathFault } from '../../../lib/formats/path-policy.js';
 import { AgentFailure } from '../exit.js';
-import { hashOf, look } from '../system/files.js';
-import { OWN_FOLDER, type Layout } from '../layout.js';
+import { hashFile, statPath } from '../system/files.js';
+import { OWN_FOLDER, type InstallationLayout } from '../layout.js';
 import type { DirectoryStep, FileStep, OldEntry, ApplyPlan } from './journal.js';
-import type { Parents } from '../system/parents.js';
-import type { FileSystem } from './probe.js';
+import type { ParentValidator } from '../system/parents.js';
+import type { FileSystemFeatures } from './probe.js';
 
-export interface Carried {
+export interface CarriedSettings {
   /** Settings files that stay, because their packaged bytes did not change. */
   untouched: Set<string>;
   /** Staged files with this machine's values, which differ from the package's bytes. */
@@ -24,9 +24,9 @@ export interface Carried {
 }
 
 export interface PlanInput {
-  layout: Layout;
-  parents: Parents;
-  system: FileSystem;
+  layout: InstallationLayout;
+  parents: ParentValidator;
+  system: FileSystemFeatures;
   previous: ReleaseManifest | null;
   next: ReleaseManifest;
   own: string | null;
@@ -36,28 +36,28 @@ export interface PlanInput {
    */
   isForeign: boolean;
   signal: AbortSignal;
-  carried: Carried;
+  carried: CarriedSettings;
   warn: (text: string) => void;
 }
 
-export const planUpdate = (input: PlanInput): Promise<ApplyPlan> => new Planner(input).plan();
+export const planUpdate = (input: PlanInput): Promise<ApplyPlan> => new UpdatePlanner(input).plan();
 
-const blocked = (path: string, why: string): AgentFailure =>
+const createBlockedFailure = (path: string, why: string): AgentFailure =>
   new AgentFailure('rolledBack', `${path} ${why}; the update was not begun, nothing was changed`);
 
-const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
+const formatMode = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
 /** Lists parent paths: `a/b/c` → `a`, `a/b`. */
-function parentsOf(path: string): string[] {
+function listParents(path: string): string[] {
   const names = path.split('/');
   return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
 }
 
-const depth = (path: string): number => path.split('/').length;
-const deepestFirst = (a: { path: string }, b: { path: string }): number =>
-  depth(b.path) - depth(a.path) || (a.path < b.path ? 1 : -1);
+const getDepth = (path: string): number => path.split('/').length;
+const compareByDepth = (a: { path: string }, b: { path: string }): number =>
+  getDepth(b.path) - getDepth(a.path) || (a.path < b.path ? 1 : -1);
 
-class Planner {
+class UpdatePlanner {
   /** Maps paths that are the same on this file system to one key. */
   readonly #key: (path: string) => string;
   readonly #removals = new Map<string, FileStep>();
@@ -73,10 +73,10 @@ class Planner {
   constructor(private readonly input: PlanInput) {
     const { system, next, previous } = input;
     const folds = system.folds || next.platform.startsWith('win-');
-    this.#key = folds ? (path) => path.split('/').map(nameKey).join('/') : (path) => path;
-    this.#needed = new Set(next.files.flatMap(({ path }) => parentsOf(path)).map(this.#key));
+    this.#key = folds ? (path) => path.split('/').map(toNameKey).join('/') : (path) => path;
+    this.#needed = new Set(next.files.flatMap(({ path }) => listParents(path)).map(this.#key));
     // Patterns of both versions apply, so that a publisher who omits them once overwrites nothing.
-    const matchers = [next, ...(previous === null ? [] : [previous])].map(isPreservedBy);
+    const matchers = [next, ...(previous === null ? [] : [previous])].map(createPreservedMatcher);
     this.#preserved = (path) => matchers.some((matches) => matches(path));
     this.#installed = new Map(previous?.files.map(({ path, sha256 }) => [this.#key(path), sha256]));
   }
@@ -91,9 +91,9 @@ class Planner {
     const { own } = this.input;
     const last = (step: FileStep): boolean => own !== null && this.#key(step.path) === this.#key(own);
     return {
-      removals: [...this.#removals.values()].sort(deepestFirst),
-      emptied: [...this.#emptied.values()].sort(deepestFirst),
-      directories: [...this.#directories].sort((a, b) => depth(a) - depth(b)),
+      removals: [...this.#removals.values()].sort(compareByDepth),
+      emptied: [...this.#emptied.values()].sort(compareByDepth),
+      directories: [...this.#directories].sort((a, b) => getDepth(a) - getDepth(b)),
       files: [...this.#files.filter((step) => !last(step)), ...this.#files.filter(last)],
     };
   }
@@ -107,12 +107,12 @@ class Planner {
       this.input.signal.throwIfAborted();
       if (stays.has(this.#key(path)) || this.#preserved(path)) continue;
       if ((await parents.of(path)) !== 'directory') continue;
-      const stats = await look(layout.at(path));
+      const stats = await statPath(layout.resolvePath(path));
       if (stats === null || stats.isDirectory()) continue;
       this.#removals.set(this.#key(path), {
         path,
-        ...(await this.#found(path)),
-        old: await this.#old(path, stats),
+        ...(await this.#findSpelling(path)),
+        old: await this.#readOldEntry(path, stats),
         new: null,
       });
     }
@@ -129,17 +129,17 @@ class Planner {
       this.#files.push(step);
       return;
     }
-    const stats = await look(layout.at(path));
+    const stats = await statPath(layout.resolvePath(path));
     if (stats !== null && (this.#preserved(path) || carried.untouched.has(path))) return;
     if (stats === null) this.#files.push(step);
     else if (stats.isDirectory()) {
       await this.#planDirectoryInPlace(path);
       this.#files.push(step);
     } else {
-      const old = await this.#old(path, stats);
-      const found = await this.#found(path);
+      const old = await this.#readOldEntry(path, stats);
+      const found = await this.#findSpelling(path);
       const same = old.kind === 'file' && old.sha256 === sha256 && old.mode === mode && found.found === undefined;
-      if (!same) this.#files.push({ ...step, ...found, ...(await this.#keptAs(path, old, sha256)), old });
+      if (!same) this.#files.push({ ...step, ...found, ...(await this.#resolveKeptName(path, old, sha256)), old });
     }
   }
 
@@ -154,7 +154,7 @@ class Planner {
       return false;
     } catch (error) {
       if (!(error instanceof AgentFailure)) throw error;
-      const exists = await access(layout.at(path)).then(
+      const exists = await access(layout.resolvePath(path)).then(
         () => true,
         () => false,
       );
@@ -165,14 +165,14 @@ class Planner {
   }
 
   /** A file created or changed by the user is retained next to the new one. */
-  async #keptAs(path: string, old: OldEntry, sha256: string): Promise<{ keptAs?: string }> {
+  async #resolveKeptName(path: string, old: OldEntry, sha256: string): Promise<{ keptAs?: string }> {
     const { layout, next, own, isForeign } = this.input;
     if (isForeign || (own !== null && this.#key(path) === this.#key(own))) return {};
     if (old.kind !== 'file' || old.sha256 === sha256 || this.#installed.get(this.#key(path)) === old.sha256) return {};
     for (let n = 1; ; n++) {
       const name = `${path}.local${n === 1 ? '' : `.${n}`}`;
       if (findPathFault(name, next.platform) !== null) return {};
-      if ((await look(layout.at(name))) === null && !this.#isShipped(name)) return { keptAs: name };
+      if ((await statPath(layout.resolvePath(name))) === null && !this.#isShipped(name)) return { keptAs: name };
     }
   }
 
@@ -182,12 +182,12 @@ class Planner {
 
   async #makeParents(path: string): Promise<void> {
     const { layout, parents } = this.input;
-    for (const parent of parentsOf(path)) {
+    for (const parent of listParents(path)) {
       if ((await parents.of(`${parent}/x`)) === 'directory') continue;
       const key = this.#key(parent);
-      const lies = (await parents.of(parent)) === 'directory' ? await look(layout.at(parent)) : null;
+      const lies = (await parents.of(parent)) === 'directory' ? await statPath(layout.resolvePath(parent)) : null;
       if (lies !== null && !this.#removals.has(key))
-        throw blocked(layout.at(parent), `is in the place of a directory, and no file of the installed version`);
+        throw createBlockedFailure(layout.resolvePath(parent), `is in the place of a directory, and no file of the installed version`);
       this.#directories.add(parent);
     }
   }
@@ -195,56 +195,56 @@ class Planner {
   async #planDirectoryInPlace(path: string): Promise<void> {
     const { layout, parents } = this.input;
     await parents.of(`${path}/x`);
-    for (const entry of await readdir(layout.at(path), { withFileTypes: true })) {
+    for (const entry of await readdir(layout.resolvePath(path), { withFileTypes: true })) {
       const inside = `${path}/${entry.name}`;
       if (entry.isDirectory()) await this.#planDirectoryInPlace(inside);
       else if (!this.#removals.has(this.#key(inside)))
-        throw blocked(layout.at(inside), `is in the place of a new file, and no file of the installed version`);
+        throw createBlockedFailure(layout.resolvePath(inside), `is in the place of a new file, and no file of the installed version`);
     }
-    await this.#empty(path);
+    await this.#planIfEmptied(path);
   }
 
   async #planEmptied(): Promise<void> {
     const { layout } = this.input;
     const candidates = new Map<string, string>();
     for (const { path } of this.#removals.values())
-      for (const parent of parentsOf(path)) candidates.set(this.#key(parent), parent);
+      for (const parent of listParents(path)) candidates.set(this.#key(parent), parent);
     const goes = (path: string): boolean => this.#removals.has(this.#key(path)) || this.#emptied.has(this.#key(path));
-    for (const path of [...candidates.values()].sort((a, b) => depth(b) - depth(a))) {
+    for (const path of [...candidates.values()].sort((a, b) => getDepth(b) - getDepth(a))) {
       if (this.#needed.has(this.#key(path)) || this.#emptied.has(this.#key(path)) || path === OWN_FOLDER) continue;
-      const names = await readdir(layout.at(path));
-      if (names.every((name) => goes(`${path}/${name}`))) await this.#empty(path);
+      const names = await readdir(layout.resolvePath(path));
+      if (names.every((name) => goes(`${path}/${name}`))) await this.#planIfEmptied(path);
     }
   }
 
-  async #empty(path: string): Promise<void> {
-    const stats = await look(this.input.layout.at(path));
+  async #planIfEmptied(path: string): Promise<void> {
+    const stats = await statPath(this.input.layout.resolvePath(path));
     if (stats === null) return;
-    this.#emptied.set(this.#key(path), { path, mode: octal(stats.mode), uid: stats.uid, gid: stats.gid });
+    this.#emptied.set(this.#key(path), { path, mode: formatMode(stats.mode), uid: stats.uid, gid: stats.gid });
   }
 
-  async #old(path: string, stats: Stats): Promise<OldEntry> {
+  async #readOldEntry(path: string, stats: Stats): Promise<OldEntry> {
     const kind = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
-    const sha256 = kind === 'file' ? await hashOf(this.input.layout.at(path), this.input.signal) : null;
-    return { kind, sha256, mode: octal(stats.mode), uid: stats.uid, gid: stats.gid };
+    const sha256 = kind === 'file' ? await hashFile(this.input.layout.resolvePath(path), this.input.signal) : null;
+    return { kind, sha256, mode: formatMode(stats.mode), uid: stats.uid, gid: stats.gid };
   }
 
   /**
    * Returns the spelling on disk when it differs: a file renamed over it would retain the old one.
    */
-  async #found(path: string): Promise<{ found?: string }> {
+  async #findSpelling(path: string): Promise<{ found?: string }> {
     if (!this.input.system.folds) return {};
     const folder = dirname(path);
-    const names = this.#names.get(folder) ?? (await readdir(this.input.layout.at(folder)));
+    const names = this.#names.get(folder) ?? (await readdir(this.input.layout.resolvePath(folder)));
     this.#names.set(folder, names);
     const wanted = basename(path);
     if (names.includes(wanted)) return {};
-    const name = names.find((other) => nameKey(other) === nameKey(wanted));
+    const name = names.find((other) => toNameKey(other) === toNameKey(wanted));
     return name === undefined ? {} : { found: folder === '.' ? name : `${folder}/${name}` };
   }
 }
 
-export function isPreservedBy({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
+export function createPreservedMatcher({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
   const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
   const matches = createGlobMatcher(preserve_patterns);
   return (path) => marked.has(path) || matches(path);

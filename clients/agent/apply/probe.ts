@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { look, ON_WINDOWS } from '../system/files.js';
-import type { Layout } from '../layout.js';
+import { statPath, ON_WINDOWS } from '../system/files.js';
+import type { InstallationLayout } from '../layout.js';
 
-export interface FileSystem {
+export interface FileSystemFeatures {
   folds: boolean;
   /** Hard links are supported. Windows is treated as if they were not (contract 90, journal). */
   links: boolean;
 }
 
-export async function probe(layout: Layout): Promise<FileSystem> {
+export async function probeFileSystem(layout: InstallationLayout): Promise<FileSystemFeatures> {
   const folder = join(layout.own, `probe-${randomUUID()}`);
   await mkdir(folder, { mode: 0o700 });
   try {
@@ -22,7 +22,7 @@ export async function probe(layout: Layout): Promise<FileSystem> {
         () => true,
         () => false,
       ));
-    return { folds: (await look(join(folder, 'aA'))) !== null, links };
+    return { folds: (await statPath(join(folder, 'aA'))) !== null, links };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,32 +5,32 @@
  */
 import { appendFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AgentFailure, codeOf } from '../exit.js';
-import type { Output } from '../output.js';
-import { hashOf, isHeld, look, syncDirectory, whileHeld } from '../system/files.js';
+import { AgentFailure, getErrorCode } from '../exit.js';
+import type { AgentOutput } from '../output.js';
+import { hashFile, isHeldError, statPath, syncDirectory, retryWhileHeld } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
-import type { Layout } from '../layout.js';
-import { undo, type Transaction } from './apply.js';
-import { readHead, type Head } from './journal.js';
-import { Parents } from '../system/parents.js';
+import type { InstallationLayout } from '../layout.js';
+import { undoTransaction, type Transaction } from './apply.js';
+import { readHead, type JournalHead } from './journal.js';
+import { ParentValidator } from '../system/parents.js';
 
-export type Recovered = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: Head };
+export type RecoveryResult = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: JournalHead };
 
-export async function recover(layout: Layout, own: string | null, hooks: Hooks): Promise<Recovered> {
+export async function recoverTransaction(layout: InstallationLayout, own: string | null, hooks: Hooks): Promise<RecoveryResult> {
   const head = await readHead(layout);
   if (head === 'none' || head === 'unreadable') {
-    if (head === 'unreadable' && (await holdsFiles(layout.backups)))
+    if (head === 'unreadable' && (await hasFiles(layout.backups)))
       throw new AgentFailure(
         'rollbackIncomplete',
         `${layout.journal} cannot be read; the backup is kept in ${layout.backups}`,
       );
-    await clear(layout);
+    await removeLeftovers(layout);
     return { kind: 'nothing' };
   }
   const transaction = { layout, head, hooks };
   await checkParents(transaction);
-  if ((await look(layout.stagedManifest(head.tx))) === null) {
-    await finish(transaction, own);
+  if ((await statPath(layout.getStagedManifest(head.tx))) === null) {
+    await finishTransaction(transaction, own);
     return { kind: 'finished', head };
   }
   await rollBack(transaction);
@@ -44,7 +44,7 @@ export async function recover(layout: Layout, own: string | null, hooks: Hooks):
 export async function rollBack(transaction: Transaction): Promise<void> {
   const { layout, head, hooks } = transaction;
   await rm(layout.reserve, { force: true }).catch(() => undefined);
-  const failed = await undo(transaction);
+  const failed = await undoTransaction(transaction);
   // Informative only; a full disk must not stop a rollback.
   await appendFile(layout.journal, `${JSON.stringify({ step: 'undone', failed: failed.length })}\n`).catch(
     () => undefined,
@@ -53,22 +53,22 @@ export async function rollBack(transaction: Transaction): Promise<void> {
     const what = failed.slice(0, 5).join('; ');
     throw new AgentFailure(
       'rollbackIncomplete',
-      `not brought back: ${what}; the backup is kept in ${layout.backup(head.tx)}`,
+      `not brought back: ${what}; the backup is kept in ${layout.getBackupFolder(head.tx)}`,
     );
   }
   hooks.at('before forgetting', '');
   await rm(layout.journal, { force: true });
   await syncDirectory(layout.own);
   hooks.at('forgotten', '');
-  await clear(layout);
+  await removeLeftovers(layout);
 }
 
-export async function finish({ layout, head, hooks }: Transaction, own: string | null): Promise<void> {
-  const installed = await hashOf(layout.manifest).catch(() => null);
+export async function finishTransaction({ layout, head, hooks }: Transaction, own: string | null): Promise<void> {
+  const installed = await hashFile(layout.manifest).catch(() => null);
   if (installed !== head.manifest_sha256)
     throw new AgentFailure(
       'rollbackIncomplete',
-      `${layout.manifest} is not the one of the update; the backup is kept in ${layout.backup(head.tx)}`,
+      `${layout.manifest} is not the one of the update; the backup is kept in ${layout.getBackupFolder(head.tx)}`,
     );
   await syncDirectory(layout.root);
   await keepUserFiles({ layout, head, hooks });
@@ -83,27 +83,27 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
 
 async function keepUserFiles({ layout, head, hooks }: Transaction): Promise<void> {
   for (const { path, keptAs } of head.plan.files) {
-    if (keptAs === undefined || (await look(layout.backedUp(head.tx, path))) === null) continue;
-    await whileHeld(!head.links, () => rename(layout.backedUp(head.tx, path), layout.at(keptAs)));
-    await syncDirectory(dirname(layout.at(keptAs)));
+    if (keptAs === undefined || (await statPath(layout.getBackupFile(head.tx, path))) === null) continue;
+    await retryWhileHeld(!head.links, () => rename(layout.getBackupFile(head.tx, path), layout.resolvePath(keptAs)));
+    await syncDirectory(dirname(layout.resolvePath(keptAs)));
     hooks.at('user file kept', path);
   }
 }
 
-export function reportKept(output: Output, { plan }: Head): void {
-  for (const { path, keptAs } of plan.files) if (keptAs !== undefined) output.userFileKept(path, keptAs);
+export function reportKept(output: AgentOutput, { plan }: JournalHead): void {
+  for (const { path, keptAs } of plan.files) if (keptAs !== undefined) output.reportUserFileKept(path, keptAs);
 }
 
 /**
  * Removes the backup. Running programs' files may stay until a later start, because Windows does
  * not remove them.
  */
-async function removeBackup(layout: Layout, { tx, links }: Head, own: string | null): Promise<void> {
-  const kept = own === null ? null : layout.backedUp(tx, own);
-  const isKept = kept !== null && (await look(kept)) !== null;
-  if (links && !isKept) return rm(layout.backup(tx), { recursive: true, force: true });
+async function removeBackup(layout: InstallationLayout, { tx, links }: JournalHead, own: string | null): Promise<void> {
+  const kept = own === null ? null : layout.getBackupFile(tx, own);
+  const isKept = kept !== null && (await statPath(kept)) !== null;
+  if (links && !isKept) return rm(layout.getBackupFolder(tx), { recursive: true, force: true });
   const unlessHeld = (error: unknown): void => {
-    if (!isHeld(error) && !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error))) throw error;
+    if (!isHeldError(error) && !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(getErrorCode(error))) throw error;
   };
   const sweep = async (folder: string): Promise<void> => {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -113,10 +113,10 @@ async function removeBackup(layout: Layout, { tx, links }: Head, own: string | n
     }
     await rmdir(folder).catch(unlessHeld);
   };
-  await sweep(layout.backup(tx)).catch(unlessHeld);
+  await sweep(layout.getBackupFolder(tx)).catch(unlessHeld);
 }
 
-async function clear(layout: Layout): Promise<void> {
+async function removeLeftovers(layout: InstallationLayout): Promise<void> {
   for (const path of [layout.journal, `${layout.journal}.new`, layout.stagings, layout.reserve])
     await rm(path, { recursive: true, force: true });
   for (const name of await readdir(layout.backups).catch(() => []))
@@ -126,20 +126,20 @@ async function clear(layout: Layout): Promise<void> {
     await rm(join(layout.own, name), { recursive: true, force: true });
 }
 
-async function holdsFiles(folder: string): Promise<boolean> {
+async function hasFiles(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries.some((entry) => !entry.isDirectory());
 }
 
 /** A link that appeared since the crash is not followed either. */
 async function checkParents({ layout, head }: Transaction): Promise<void> {
-  const parents = await Parents.of(layout.root);
+  const parents = await ParentValidator.of(layout.root);
   const { removals, emptied, directories, files } = head.plan;
   for (const path of [...[...removals, ...emptied, ...files].map((step) => step.path), ...directories])
     await parents.of(path);
 }
 
-export async function prepare(layout: Layout): Promise<void> {
+export async function prepareFolders(layout: InstallationLayout): Promise<void> {
   for (const path of [layout.own, layout.download, layout.stagings, layout.backups, layout.log])
     await mkdir(path, { recursive: true, mode: 0o700 });
 }

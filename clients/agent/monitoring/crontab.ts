@@ -4,28 +4,28 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { childEnv } from '../system/environment.js';
+import { buildChildEnv } from '../system/environment.js';
 import { AgentFailure } from '../exit.js';
-import { programAt } from '../system/programs.js';
+import { findProgram } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 export const CRON_EXPRESSION = /^[\d*/,-]{1,40}( [\d*/,-]{1,40}){4}$/;
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 /** One character per byte, because a crontab may have any encoding. */
 const ENCODING = 'latin1';
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_CRONTAB_BYTES = 4 * 1024 * 1024;
 /** Its message is parsed, so its language must be fixed. */
-const inEnglish = (env: Env): NodeJS.ProcessEnv => ({
-  ...childEnv(env, 'USER', 'LOGNAME'),
+const toEnglishEnv = (env: Env): NodeJS.ProcessEnv => ({
+  ...buildChildEnv(env, 'USER', 'LOGNAME'),
   LC_ALL: 'C',
   LANGUAGE: 'C',
 });
 
 /** @throws AgentFailure error */
-async function crontab(env: Env): Promise<string> {
-  const program = await programAt('crontab', env);
+async function listCrontab(env: Env): Promise<string> {
+  const program = await findProgram('crontab', env);
   if (program === null)
     throw new AgentFailure('error', 'there is no crontab here: install cron, or do without a schedule');
   return program;
@@ -45,16 +45,16 @@ export const quoteForCron = (text: string): string =>
  * Builds the crontab line. The script's failures show in the dashboard instead of a mail per
  * minute.
  */
-export function cronLine(expression: string, script: string, source: string): string {
+export function buildCronLine(expression: string, script: string, source: string): string {
   if (/\p{Cc}/u.test(script))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
-  return `${expression} /bin/sh ${quoteForCron(script)} --jitter >/dev/null 2>&1 ${tagOf(source)}`;
+  return `${expression} /bin/sh ${quoteForCron(script)} --jitter >/dev/null 2>&1 ${buildTag(source)}`;
 }
 
-const tagOf = (source: string): string => `# aos:${source}`;
+const buildTag = (source: string): string => `# aos:${source}`;
 
-export const withLine = (crontab: string, line: string, source: string): string =>
-  replaceTaggedLine(crontab, line, tagOf(source));
+export const replaceLine = (crontab: string, line: string, source: string): string =>
+  replaceTaggedLine(crontab, line, buildTag(source));
 
 export function replaceTaggedLine(crontab: string, line: string, tag: string): string {
   const bytes = Buffer.from(line, 'utf8').toString(ENCODING);
@@ -75,32 +75,32 @@ export function findTaggedLine(crontab: string, tag: string): string | null {
  * @throws AgentFailure error for every other failure: an unreadable crontab must not be replaced
  */
 export async function readCrontab(env: Env): Promise<string> {
-  const program = await crontab(env);
+  const program = await listCrontab(env);
   try {
-    const { stdout } = await run(program, ['-l'], { env: inEnglish(env), encoding: ENCODING, maxBuffer: MOST_BYTES });
+    const { stdout } = await runFile(program, ['-l'], { env: toEnglishEnv(env), encoding: ENCODING, maxBuffer: MAX_CRONTAB_BYTES });
     return stdout;
   } catch (error) {
-    const said = saidBy(error);
+    const said = getErrorOutput(error);
     if (typeof (error as { code?: unknown }).code === 'number' && /no crontab/i.test(said)) return '';
-    throw refused(error, said);
+    throw createCrontabFailure(error, said);
   }
 }
 
 export async function writeCrontab(text: string, env: Env): Promise<void> {
-  const program = await crontab(env);
+  const program = await listCrontab(env);
   try {
-    const running = run(program, ['-'], { env: inEnglish(env) });
+    const running = runFile(program, ['-'], { env: toEnglishEnv(env) });
     running.child.stdin?.on('error', () => undefined).end(text, ENCODING);
     await running;
   } catch (error) {
-    throw refused(error, saidBy(error));
+    throw createCrontabFailure(error, getErrorOutput(error));
   }
 }
 
-const saidBy = (error: unknown): string =>
+const getErrorOutput = (error: unknown): string =>
   error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
 
-function refused(error: unknown, said: string): AgentFailure {
+function createCrontabFailure(error: unknown, said: string): AgentFailure {
   return new AgentFailure('error', `the crontab is left as it is: ${said || (error as Error).message}`, {
     cause: error,
   });

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
-import { childEnv } from '../system/environment.js';
+import { buildChildEnv } from '../system/environment.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const MOST_MS = 60_000;
-const TRANSIENT = new Set([5, 6, 7, 28, 35, 52, 55, 56]);
+const TIMEOUT_MS = 60_000;
+const TRANSIENT_CURL_CODES = new Set([5, 6, 7, 28, 35, 52, 55, 56]);
 const CURL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /**
@@ -33,13 +33,13 @@ export async function checkCurl(): Promise<void> {
  * Returns the environment of a scheduled run: a proxy set only for this run would make the test
  * pass and later heartbeats fail. HOME is the user's own, because curl reads `.curlrc` there.
  */
-function scheduledEnv(env: Env): NodeJS.ProcessEnv {
-  if (ON_WINDOWS) return childEnv(env);
+function buildScheduledEnv(env: Env): NodeJS.ProcessEnv {
+  if (ON_WINDOWS) return buildChildEnv(env);
   const named = Object.fromEntries(Object.entries(env).filter(([name]) => ['HOME', 'LOGNAME', 'USER'].includes(name)));
-  return { ...named, ...ownHome() };
+  return { ...named, ...getHomeEnv() };
 }
 
-function ownHome(): { HOME?: string } {
+function getHomeEnv(): { HOME?: string } {
   try {
     return { HOME: userInfo().homedir };
   } catch {
@@ -52,11 +52,11 @@ export async function sendHeartbeat(script: string, env: Env, signal: AbortSigna
     ? ['powershell.exe', ['-NoProfile', '-ExecutionPolicy', 'Bypass', '-File', script]]
     : ['/bin/sh', [script]];
   try {
-    await promisify(execFile)(program, args, { env: scheduledEnv(env), timeout: MOST_MS, windowsHide: true, signal });
+    await promisify(execFile)(program, args, { env: buildScheduledEnv(env), timeout: TIMEOUT_MS, windowsHide: true, signal });
   } catch (error) {
     if (signal.aborted) throw new AgentFailure('cancelled', 'cancelled', { cause: error });
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
-    const transient = typeof code === 'number' && TRANSIENT.has(code);
+    const transient = typeof code === 'number' && TRANSIENT_CURL_CODES.has(code);
     const why = stderr.trim() || (error as Error).message;
     throw new AgentFailure(transient ? 'transient' : 'error', `the test heartbeat failed: ${why}`, { cause: error });
   }

@@ -3,19 +3,19 @@
  * and replaced by name.
  */
 import { AgentFailure } from '../exit.js';
-import { isElevated, run, system32 } from '../system/windows.js';
+import { isElevated, runWindowsTool, getSystemPath } from '../system/windows.js';
 
-export const TASK_EXPRESSION = /^\/SC (MINUTE|HOURLY) \/MO [1-9]\d{0,3}$|^\/SC DAILY$/;
+export const TASK_EXPRESSION_PATTERN = /^\/SC (MINUTE|HOURLY) \/MO [1-9]\d{0,3}$|^\/SC DAILY$/;
 
-const taskName = (source: string): string => `aos-${source.replaceAll(/[/:]/g, '-')}`;
+const buildTaskName = (source: string): string => `aos-${source.replaceAll(/[/:]/g, '-')}`;
 
 /** Creates the task. Elevated, it runs as the system, also while no one is logged on. */
-export async function writeTask(expression: string, script: string, source: string): Promise<void> {
+export async function createScheduledTask(expression: string, script: string, source: string): Promise<void> {
   const command = `powershell.exe -NoProfile -ExecutionPolicy Bypass -File "${script}" -Jitter`;
   const as = (await isElevated()) ? ['/RU', 'SYSTEM'] : [];
-  const args = ['/Create', '/F', '/TN', taskName(source), ...expression.split(' '), '/TR', command, ...as];
+  const args = ['/Create', '/F', '/TN', buildTaskName(source), ...expression.split(' '), '/TR', command, ...as];
   try {
-    await run(system32('schtasks.exe'), args);
+    await runWindowsTool(getSystemPath('schtasks.exe'), args);
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw new AgentFailure('error', `the task was not created: ${said || (error as Error).message}`, { cause: error });

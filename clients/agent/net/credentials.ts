@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { getCredentialName } from '../../../lib/formats/license-key.js';
 import type { CheckedOptions } from '../options.js';
-import { askPassword } from '../secrets.js';
+import { promptPassword } from '../secrets.js';
 
 export interface DownloadCredentials {
   authorization: string | null;
@@ -13,25 +13,25 @@ export interface DownloadCredentials {
   refused: string;
 }
 
-const ROLES =
+const ACCESS_HINT =
   'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
 
 /**
  * Resolves the credentials. An account precedes a license key, because it was given for this run.
  */
-export async function credentialsOf(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
+export async function resolveCredentials(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
   const { username, licenseKey } = options;
   if (username !== null) {
-    const password = options.password ?? (await askPassword(username, signal));
-    return { authorization: basic(username, password), refused: `the account ${username} was refused; ${ROLES}` };
+    const password = options.password ?? (await promptPassword(username, signal));
+    return { authorization: formatBasicAuth(username, password), refused: `the account ${username} was refused; ${ACCESS_HINT}` };
   }
-  if (licenseKey === null) return { authorization: null, refused: `the release store wants credentials; ${ROLES}` };
+  if (licenseKey === null) return { authorization: null, refused: `the release store wants credentials; ${ACCESS_HINT}` };
   const name = getCredentialName(createHash('sha256').update(licenseKey).digest('hex'));
   return {
-    authorization: basic(name, licenseKey),
+    authorization: formatBasicAuth(name, licenseKey),
     refused: 'the license key was refused: it is of another product, expired or not active',
   };
 }
 
-const basic = (name: string, password: string): string =>
+const formatBasicAuth = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;

@@ -7,19 +7,19 @@ import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT, AgentFailure } from '../exit.js';
-import { hashOf, withFile } from '../system/files.js';
+import { EXIT_CODES, AgentFailure } from '../exit.js';
+import { hashFile, useFile } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
-import { isTransient, messageOf } from './http.js';
-import type { Network, Package } from './network.js';
+import { isTransient, readErrorMessage } from './http.js';
+import type { Network, PackageResponse } from './network.js';
 
-export interface Wanted {
+export interface PackageSource {
   url: URL;
   size: number;
   sha256: string;
 }
 
-export interface Downloader {
+export interface DownloadContext {
   network: Network;
   hooks: Hooks;
   signal: AbortSignal;
@@ -31,7 +31,7 @@ export interface Downloader {
  * The bytes at the URL are not those of the release, because it was withdrawn, republished or
  * tampered with.
  */
-export class OtherBytes extends AgentFailure {
+export class ContentMismatch extends AgentFailure {
   override name = 'OtherBytes';
 
   constructor(message: string, outcome: 'unverified' | 'error' = 'unverified') {
@@ -39,32 +39,32 @@ export class OtherBytes extends AgentFailure {
   }
 }
 
-export async function download(folder: string, wanted: Wanted, downloader: Downloader): Promise<string> {
+export async function downloadPackage(folder: string, wanted: PackageSource, downloader: DownloadContext): Promise<string> {
   const path = join(folder, wanted.sha256);
-  await forgetOthers(folder, wanted.sha256);
-  const resumed = (await sizeOf(path)) > 0;
+  await deleteOtherDownloads(folder, wanted.sha256);
+  const resumed = (await getFileSize(path)) > 0;
   await fetchAll(path, wanted, downloader);
-  if ((await hashOf(path, downloader.signal)) === wanted.sha256) return path;
+  if ((await hashFile(path, downloader.signal)) === wanted.sha256) return path;
   await rm(path, { force: true });
   if (resumed) {
     await fetchAll(path, wanted, downloader);
-    if ((await hashOf(path, downloader.signal)) === wanted.sha256) return path;
+    if ((await hashFile(path, downloader.signal)) === wanted.sha256) return path;
     await rm(path, { force: true });
   }
-  throw new OtherBytes('the package’s SHA-256 is not the one of the release');
+  throw new ContentMismatch('the package’s SHA-256 is not the one of the release');
 }
 
 /**
  * Reads a file of the release store into memory, for example its manifest.
  * @throws ContentMismatch when the bytes do not match `sha256`
  */
-export async function readSmall(
-  { url, most, sha256 }: Omit<Wanted, 'size'> & { most: number },
+export async function downloadToMemory(
+  { url, most, sha256 }: Omit<PackageSource, 'size'> & { most: number },
   network: Network,
   onAccepted: () => void,
 ): Promise<Buffer> {
-  const answer = await network.open(url, { 'accept-encoding': 'identity' });
-  await judge(answer, 0, most, 'the manifest');
+  const answer = await network.openPackage(url, { 'accept-encoding': 'identity' });
+  await validateResponse(answer, 0, most, 'the manifest');
   onAccepted();
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -79,23 +79,23 @@ export async function readSmall(
   }
   const whole = Buffer.concat(pieces);
   if (createHash('sha256').update(whole).digest('hex') === sha256) return whole;
-  throw new OtherBytes('the manifest’s SHA-256 is not the one of the release');
+  throw new ContentMismatch('the manifest’s SHA-256 is not the one of the release');
 }
 
-const sizeOf = (path: string): Promise<number> =>
+const getFileSize = (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,
     () => 0,
   );
 
-async function forgetOthers(folder: string, name: string): Promise<void> {
+async function deleteOtherDownloads(folder: string, name: string): Promise<void> {
   for (const other of await readdir(folder))
     if (other !== name) await rm(join(folder, other), { recursive: true, force: true });
 }
 
-async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): Promise<void> {
+async function fetchAll(path: string, wanted: PackageSource, downloader: DownloadContext): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    const before = await sizeOf(path);
+    const before = await getFileSize(path);
     if (before === wanted.size) return;
     if (before > wanted.size) await rm(path);
     try {
@@ -103,33 +103,33 @@ async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): P
       return;
     } catch (error) {
       const pause = downloader.hooks.retryMs[attempt];
-      const again = error instanceof AgentFailure && EXIT[error.outcome] === EXIT.transient && pause !== undefined;
-      if (!again || (await sizeOf(path)) === before) throw error;
+      const again = error instanceof AgentFailure && EXIT_CODES[error.outcome] === EXIT_CODES.transient && pause !== undefined;
+      if (!again || (await getFileSize(path)) === before) throw error;
       await sleep(pause, undefined, { signal: downloader.signal });
     }
   }
 }
 
-async function fetchRest(path: string, from: number, wanted: Wanted, downloader: Downloader): Promise<void> {
+async function fetchRest(path: string, from: number, wanted: PackageSource, downloader: DownloadContext): Promise<void> {
   const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
-  const answer = await downloader.network.open(wanted.url, { 'accept-encoding': 'identity', ...headers });
-  await judge(answer, from, wanted.size);
+  const answer = await downloader.network.openPackage(wanted.url, { 'accept-encoding': 'identity', ...headers });
+  await validateResponse(answer, from, wanted.size);
   downloader.onAccepted();
-  await write(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
+  await writeResponse(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
 }
 
 /**
  * The release store answers 401 to invalid credentials. A 403 comes from a proxy in front of it and
  * does not concern the account.
  */
-export function formatRejection({ status, headers, refused }: Package): string {
+export function formatRejection({ status, headers, refused }: PackageResponse): string {
   if (status === 401) return refused;
   const { server } = headers;
   const by = typeof server === 'string' ? ` (${server})` : '';
   return `403 for the package${by}: a CDN, proxy or firewall in front of the release store denies access; the credentials were not checked`;
 }
 
-async function judge(answer: Package, from: number, size: number, what = 'the package'): Promise<void> {
+async function validateResponse(answer: PackageResponse, from: number, size: number, what = 'the package'): Promise<void> {
   const { status, headers } = answer;
   if (status === 401 || status === 403) {
     await answer.drop();
@@ -137,20 +137,20 @@ async function judge(answer: Package, from: number, size: number, what = 'the pa
   }
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
-  const said = await messageOf(answer);
+  const said = await readErrorMessage(answer);
   if (isTransient(status)) throw new AgentFailure('transient', `${what}: ${status} ${said ?? ''}`);
-  if (status === 404) throw new OtherBytes(`${what} is not there any more`, 'error');
-  if (status === 206 || status === 416) throw new OtherBytes(`${what}: ${status} with another size`);
+  if (status === 404) throw new ContentMismatch(`${what} is not there any more`, 'error');
+  if (status === 206 || status === 416) throw new ContentMismatch(`${what}: ${status} with another size`);
   throw new AgentFailure('error', `${what}: ${status} ${said ?? ''}`);
 }
 
-async function write(path: string, answer: Package, from: number, size: number, downloader: Downloader): Promise<void> {
+async function writeResponse(path: string, answer: PackageResponse, from: number, size: number, downloader: DownloadContext): Promise<void> {
   if (from === 0) await rm(path, { force: true });
   let done = from;
   try {
-    await withFile(path, 'a', async (file) => {
+    await useFile(path, 'a', async (file) => {
       for await (const piece of answer.content) {
-        if (done + piece.length > size) throw tooLong(size);
+        if (done + piece.length > size) throw createTooLargeFailure(size);
         await file.appendFile(piece);
         done += piece.length;
         downloader.onProgress(done, done - piece.length);
@@ -166,5 +166,5 @@ async function write(path: string, answer: Package, from: number, size: number, 
   if (done < size) throw new AgentFailure('transient', `the package ended after ${done} of ${size} bytes`);
 }
 
-const tooLong = (size: number): AgentFailure =>
+const createTooLargeFailure = (size: number): AgentFailure =>
   new AgentFailure('unverified', `the package is longer than the ${size} bytes of the release`);

@@ -5,18 +5,18 @@
  */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
-import { InvalidProxy } from '../../../lib/http/proxy.js';
+import { InvalidProxyVariable } from '../../../lib/http/proxy.js';
 import { sendRequest, type ReceivedResponse } from '../../../lib/http/send-request.js';
-import { codeOf, AgentFailure } from '../exit.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
-import { refusedAddress } from '../options/address.js';
+import { getAddressRejection } from '../options/address.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Headers = Record<string, string>;
 
-const MOST_REDIRECTS = 5;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const ERROR_BYTES = 64 * 1024;
+const MAX_REDIRECTS = 5;
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+const MAX_ERROR_BYTES = 64 * 1024;
 
 export interface JsonAnswer {
   status: number;
@@ -43,14 +43,14 @@ export interface HttpSettings {
 async function readAuthorities(file: string | null): Promise<{ ca?: string[] }> {
   if (file === null) return {};
   const pem = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new AgentFailure('usage', `--ca-file ${file} cannot be read: ${codeOf(error)}`, { cause: error });
+    throw new AgentFailure('usage', `--ca-file ${file} cannot be read: ${getErrorCode(error)}`, { cause: error });
   });
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
     throw new AgentFailure('usage', `--ca-file ${file} holds no certificate in PEM`);
   return { ca: [...rootCertificates, pem] };
 }
 
-export class Http {
+export class HttpClient {
   #authorities: Promise<{ ca?: string[] }> | null = null;
 
   constructor(private readonly settings: HttpSettings) {}
@@ -60,36 +60,36 @@ export class Http {
    * are exit 8.
    * @param bearer null for none
    */
-  async ask(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
-    return this.#answer(url, await this.#request(url, { accept: 'application/json', ...bearing(bearer) }), most);
+  async getJson(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
+    return this.#toJsonAnswer(url, await this.#sendRequest(url, { accept: 'application/json', ...toBearerHeaders(bearer) }), most);
   }
 
   /**
    * Sends JSON below `/api/`. Like `getJson`, but 501 is a definite answer (contract 60, login).
    */
-  async post(url: URL, content: object, most: number, bearer: string | null = null): Promise<JsonAnswer> {
-    const headers = { accept: 'application/json', 'content-type': 'application/json', ...bearing(bearer) };
-    return this.#answer(url, await this.#request(url, headers, JSON.stringify(content)), most, 501);
+  async postJson(url: URL, content: object, most: number, bearer: string | null = null): Promise<JsonAnswer> {
+    const headers = { accept: 'application/json', 'content-type': 'application/json', ...toBearerHeaders(bearer) };
+    return this.#toJsonAnswer(url, await this.#sendRequest(url, headers, JSON.stringify(content)), most, 501);
   }
 
   /** Downloads a package. `authorization` is sent only to the origin of `url`. */
-  async download(url: URL, headers: Headers, authorization: string | null): Promise<StreamedAnswer> {
+  async getStream(url: URL, headers: Headers, authorization: string | null): Promise<StreamedAnswer> {
     let at = url;
     for (let hop = 0; ; hop++) {
       const own: Headers = at.origin === url.origin && authorization !== null ? { authorization } : {};
-      const { status, headers: answered, body } = await this.#request(at, { ...headers, ...own });
+      const { status, headers: answered, body } = await this.#sendRequest(at, { ...headers, ...own });
       const drop = (): void => void body.destroy();
-      if (!REDIRECTS.has(status)) return { status, headers: answered, content: this.#watched(body), drop };
+      if (!REDIRECT_STATUSES.has(status)) return { status, headers: answered, content: this.#watchRate(body), drop };
       drop();
-      if (hop === MOST_REDIRECTS)
-        throw new AgentFailure('error', `the package is redirected more than ${MOST_REDIRECTS} times`);
-      at = this.#next(at, answered.location);
+      if (hop === MAX_REDIRECTS)
+        throw new AgentFailure('error', `the package is redirected more than ${MAX_REDIRECTS} times`);
+      at = this.#resolveRedirect(at, answered.location);
     }
   }
 
   /** @param definite status that is never transient */
-  async #answer(url: URL, { status, body }: ReceivedResponse, most: number, definite?: number): Promise<JsonAnswer> {
-    if (REDIRECTS.has(status)) {
+  async #toJsonAnswer(url: URL, { status, body }: ReceivedResponse, most: number, definite?: number): Promise<JsonAnswer> {
+    if (REDIRECT_STATUSES.has(status)) {
       body.destroy();
       throw new AgentFailure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
     }
@@ -97,22 +97,22 @@ export class Http {
       body.destroy();
       throw new AgentFailure('transient', `${url.origin} answered ${status}: try again later`);
     }
-    const bytes = await this.#all(this.#watched(body), most, url);
-    return { status, body: objectOf(bytes) };
+    const bytes = await this.#readAll(this.#watchRate(body), most, url);
+    return { status, body: parseJsonObject(bytes) };
   }
 
-  #next(from: URL, location: string | undefined): URL {
+  #resolveRedirect(from: URL, location: string | undefined): URL {
     if (location === undefined || !URL.canParse(location, from.href))
       throw new AgentFailure('error', `${from.origin} redirects the package to no address`);
     const to = new URL(location, from);
     if (from.protocol === 'https:' && to.protocol !== 'https:')
       throw new AgentFailure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
-    const why = refusedAddress(to, this.settings.allowHttp);
+    const why = getAddressRejection(to, this.settings.allowHttp);
     if (why !== null) throw new AgentFailure('error', `${from.origin} redirects the package to ${to.origin}: ${why}`);
     return to;
   }
 
-  async #request(url: URL, headers: Headers, content?: string): Promise<ReceivedResponse> {
+  async #sendRequest(url: URL, headers: Headers, content?: string): Promise<ReceivedResponse> {
     const { hooks, signal, env, caFile } = this.settings;
     signal.throwIfAborted();
     const authorities = await (this.#authorities ??= readAuthorities(caFile));
@@ -127,8 +127,8 @@ export class Http {
         signal,
       });
     } catch (error) {
-      if (error instanceof InvalidProxy) throw new AgentFailure('usage', error.message, { cause: error });
-      throw networkFailure(error, url, signal);
+      if (error instanceof InvalidProxyVariable) throw new AgentFailure('usage', error.message, { cause: error });
+      throw toNetworkFailure(error, url, signal);
     }
   }
 
@@ -136,7 +136,7 @@ export class Http {
    * Aborts when bytes arrive too slowly (slow retrieval): otherwise a server could block the agent
    * and its lock forever.
    */
-  async *#watched(body: ReceivedResponse['body']): AsyncGenerator<Buffer> {
+  async *#watchRate(body: ReceivedResponse['body']): AsyncGenerator<Buffer> {
     const { bytesPerSecond, overMs } = this.settings.hooks.leastRate;
     let began = performance.now();
     let bytes = 0;
@@ -155,11 +155,11 @@ export class Http {
         if (bytes === 0) began = performance.now();
       }
     } catch (error) {
-      throw networkFailure(error, null, this.settings.signal);
+      throw toNetworkFailure(error, null, this.settings.signal);
     }
   }
 
-  async #all(content: AsyncIterable<Buffer>, most: number, url: URL): Promise<Buffer> {
+  async #readAll(content: AsyncIterable<Buffer>, most: number, url: URL): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of content) {
@@ -171,32 +171,32 @@ export class Http {
   }
 }
 
-export async function messageOf({ content, drop }: StreamedAnswer): Promise<string | null> {
+export async function readErrorMessage({ content, drop }: StreamedAnswer): Promise<string | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const piece of content) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > ERROR_BYTES) break;
+      if (bytes > MAX_ERROR_BYTES) break;
     }
   } finally {
     await drop();
   }
-  return errorText(objectOf(Buffer.concat(pieces)));
+  return getErrorText(parseJsonObject(Buffer.concat(pieces)));
 }
 
-export function errorText(body: JsonAnswer['body']): string | null {
+export function getErrorText(body: JsonAnswer['body']): string | null {
   const error = body?.error;
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
   return typeof error.message === 'string' ? error.message : null;
 }
 
-const bearing = (token: string | null): Headers => (token === null ? {} : { authorization: `Bearer ${token}` });
+const toBearerHeaders = (token: string | null): Headers => (token === null ? {} : { authorization: `Bearer ${token}` });
 
 export const isTransient = (status: number): boolean => status === 429 || status >= 500;
 
-function objectOf(bytes: Buffer): JsonAnswer['body'] {
+function parseJsonObject(bytes: Buffer): JsonAnswer['body'] {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
@@ -206,13 +206,13 @@ function objectOf(bytes: Buffer): JsonAnswer['body'] {
 }
 
 /** A certificate error may also be caused by a wrong clock. */
-const clockSaid = (error: unknown): string =>
-  ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'].includes(codeOf(error))
+const formatClockHint = (error: unknown): string =>
+  ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'].includes(getErrorCode(error))
     ? ` (this machine’s clock says ${new Date().toISOString()})`
     : '';
 
 /** Connection failures are exit 8; cancellation by the user is not a network failure. */
-function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
+function toNetworkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
   if (error instanceof AgentFailure) return error;
   if (signal.reason instanceof AgentFailure) return signal.reason;
   if (signal.aborted) return new AgentFailure('cancelled', 'cancelled', { cause: error });
@@ -220,7 +220,7 @@ function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): u
   const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;
   return new AgentFailure(
     'transient',
-    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}${clockSaid(error)}`,
+    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}${formatClockHint(error)}`,
     { cause: error },
   );
 }

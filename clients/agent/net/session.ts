@@ -3,18 +3,18 @@
  * and grants no package access.
  */
 import { AgentFailure } from '../exit.js';
-import { below } from '../options/address.js';
-import { errorText, type JsonAnswer, type Http } from './http.js';
+import { resolveServerPath } from '../options/address.js';
+import { getErrorText, type JsonAnswer, type HttpClient } from './http.js';
 
-const PREFIX = '/api/setup/v1';
-const LOGIN_BYTES = 64 * 1024;
+const API_PREFIX = '/api/setup/v1';
+const MAX_LOGIN_BYTES = 64 * 1024;
 
 export interface AccountPassword {
   username: string;
   password: string;
 }
 
-export class Taken extends AgentFailure {
+export class AlreadyExistsFailure extends AgentFailure {
   override name = 'Taken';
 
   constructor(message: string) {
@@ -22,48 +22,48 @@ export class Taken extends AgentFailure {
   }
 }
 
-export interface SetupPath {
+export interface SetupApi {
   get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>>;
   /** @throws AlreadyExistsFailure */
   post(route: string, content: object, most: number): Promise<Record<string, unknown>>;
 }
 
-export class SetupSession implements SetupPath {
+export class SetupSession implements SetupApi {
   private constructor(
-    private readonly http: Http,
+    private readonly http: HttpClient,
     private readonly server: URL,
     private readonly token: string,
   ) {}
 
   /** @throws AgentFailure unauthorized when the account is rejected */
-  static async login(http: Http, server: URL, { username, password }: AccountPassword): Promise<SetupSession> {
-    const url = below(server, `${PREFIX}/login`);
-    const answer = await http.post(url, { username, password }, LOGIN_BYTES);
-    const said = errorText(answer.body) ?? '';
+  static async login(http: HttpClient, server: URL, { username, password }: AccountPassword): Promise<SetupSession> {
+    const url = resolveServerPath(server, `${API_PREFIX}/login`);
+    const answer = await http.postJson(url, { username, password }, MAX_LOGIN_BYTES);
+    const said = getErrorText(answer.body) ?? '';
     if ((answer.status === 401 || answer.status === 403) && answer.body !== null)
       throw new AgentFailure(
         'unauthorized',
         `the account ${username} was refused: ${said} Accounts with the role installer or admin have access.`,
       );
-    const { token } = bodyOf(answer, url);
+    const { token } = getResponseBody(answer, url);
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
       throw new AgentFailure('unverified', 'the server’s answer: token is no token');
     return new SetupSession(http, server, token);
   }
 
   async get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>> {
-    const url = below(this.server, `${PREFIX}/${route}`);
+    const url = resolveServerPath(this.server, `${API_PREFIX}/${route}`);
     url.search = new URLSearchParams(query).toString();
-    return bodyOf(await this.http.ask(url, most, this.token), url);
+    return getResponseBody(await this.http.getJson(url, most, this.token), url);
   }
 
   async post(route: string, content: object, most: number): Promise<Record<string, unknown>> {
-    const url = below(this.server, `${PREFIX}/${route}`);
-    return bodyOf(await this.http.post(url, content, most, this.token), url);
+    const url = resolveServerPath(this.server, `${API_PREFIX}/${route}`);
+    return getResponseBody(await this.http.postJson(url, content, most, this.token), url);
   }
 }
 
-function bodyOf({ status, body }: JsonAnswer, url: URL): Record<string, unknown> {
+function getResponseBody({ status, body }: JsonAnswer, url: URL): Record<string, unknown> {
   const done = status >= 200 && status < 300;
   if (body === null || body.status !== (done ? 'success' : 'error'))
     throw new AgentFailure(
@@ -71,12 +71,12 @@ function bodyOf({ status, body }: JsonAnswer, url: URL): Record<string, unknown>
       `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`,
     );
   if (done) return body;
-  const text = [errorText(body) ?? `${url.pathname} answers ${status}`, ...fieldsOf(body.error)].join('; ');
-  if (status === 409) throw new Taken(text);
+  const text = [getErrorText(body) ?? `${url.pathname} answers ${status}`, ...listErrorFields(body.error)].join('; ');
+  if (status === 409) throw new AlreadyExistsFailure(text);
   throw new AgentFailure(status === 401 ? 'unauthorized' : 'error', text);
 }
 
-function fieldsOf(error: unknown): string[] {
+function listErrorFields(error: unknown): string[] {
   if (typeof error !== 'object' || error === null || !('fields' in error)) return [];
   const { fields } = error;
   return typeof fields === 'object' && fields !== null

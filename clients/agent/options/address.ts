@@ -2,9 +2,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { AgentFailure } from '../exit.js';
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+const LOOPBACK_ADDRESSES = new BlockList();
+LOOPBACK_ADDRESSES.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK_ADDRESSES.addAddress('::1', 'ipv6');
 
 /**
  * Returns true for loopback names and addresses. Other names are not resolved, because DNS is not
@@ -12,12 +12,12 @@ LOOPBACK.addAddress('::1', 'ipv6');
  */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
-  if (isIPv4(bare)) return LOOPBACK.check(bare, 'ipv4');
-  if (isIPv6(bare)) return LOOPBACK.check(bare, 'ipv6');
+  if (isIPv4(bare)) return LOOPBACK_ADDRESSES.check(bare, 'ipv4');
+  if (isIPv6(bare)) return LOOPBACK_ADDRESSES.check(bare, 'ipv6');
   return bare === 'localhost';
 }
 
-export function refusedAddress(url: URL, allowHttp: boolean): string | null {
+export function getAddressRejection(url: URL, allowHttp: boolean): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no protocol of the agent`;
   if (url.username !== '' || url.password !== '') return 'credentials do not belong into an address';
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
@@ -25,11 +25,11 @@ export function refusedAddress(url: URL, allowHttp: boolean): string | null {
   return null;
 }
 
-export function serverUrl(text: string, allowHttp: boolean): URL {
+export function parseServerUrl(text: string, allowHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.search !== '' || url.hash !== '')
     throw new AgentFailure('usage', '--server must be an address such as https://aos.example.com');
-  const why = refusedAddress(url, allowHttp);
+  const why = getAddressRejection(url, allowHttp);
   if (why !== null) throw new AgentFailure('usage', `--server: ${why}`);
   return url;
 }
@@ -37,7 +37,7 @@ export function serverUrl(text: string, allowHttp: boolean): URL {
 /**
  * Resolves a path below the server's URL, whose own path is retained. `path` begins with a slash.
  */
-export function below(server: URL, path: string): URL {
+export function resolveServerPath(server: URL, path: string): URL {
   const url = new URL(server);
   url.pathname = `${server.pathname.replace(/\/+$/, '')}${path}`;
   return url;

@@ -25,7 +25,7 @@ export interface OptionSpec {
   multiple?: true;
 }
 
-export const OPTIONS = {
+export const OPTION_SPECS = {
   action: { type: 'string', says: `one of ${ACTIONS.join(', ')} (default: update)`, onlyOnce: true },
   server: { type: 'string', says: 'address of the service, https://…', env: 'SVC_URL', formerEnv: 'SVC_SERVER' },
   project: { type: 'string', says: 'slug of the product', env: 'SVC_PROJECT' },
@@ -117,13 +117,13 @@ export const OPTIONS = {
   help: { type: 'boolean', says: 'this text', onlyOnce: true },
 } as const satisfies Record<string, OptionSpec>;
 
-export type OptionName = keyof typeof OPTIONS;
+export type OptionName = keyof typeof OPTION_SPECS;
 
 /**
  * Security-relevant options: as root in another user's tree only root may set them (contract 90,
  * whom it believes).
  */
-export const LEADING: ReadonlySet<OptionName> = new Set([
+export const RESTRICTED_OPTIONS: ReadonlySet<OptionName> = new Set([
   'server',
   'project',
   'channel',
@@ -138,11 +138,11 @@ export const LEADING: ReadonlySet<OptionName> = new Set([
   'dir',
 ]);
 
-export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export type Env = Readonly<Record<string, string | undefined>>;
 
-export function helpText(): string {
-  const rows = Object.entries<OptionSpec>(OPTIONS).filter(([, spec]) => spec.fileOnly === undefined);
+export function formatHelp(): string {
+  const rows = Object.entries<OptionSpec>(OPTION_SPECS).filter(([, spec]) => spec.fileOnly === undefined);
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(
     ([name, { says, env }]) => `  --${name.padEnd(width)}  ${says}${env === undefined ? '' : ` [${env}]`}`,

@@ -1,32 +1,32 @@
 import { AgentFailure } from '../exit.js';
 import type { ConfigFile } from './config-file.js';
-import { OPTIONS, type OptionName, type OptionSpec } from './table.js';
+import { OPTION_SPECS, type OptionName, type OptionSpec } from './table.js';
 
-export type Values = Partial<Record<OptionName, string | boolean | string[]>>;
+export type OptionValues = Partial<Record<OptionName, string | boolean | string[]>>;
 
 /**
  * Reads the option values of a config file.
  * @throws AgentFailure usage for an unknown option, or one that a file may not contain
  */
-export function fromFile({ path, values }: ConfigFile): Values {
-  const found: Values = {};
+export function toOptionValues({ path, values }: ConfigFile): OptionValues {
+  const found: OptionValues = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll('_', '-');
     const where = `${key} in ${path}`;
     if (name === 'password')
       throw new AgentFailure('usage', `${where}: a password belongs into SVC_PASSWORD_FILE, not here`);
-    const spec = Object.hasOwn(OPTIONS, name) ? (OPTIONS as Record<string, OptionSpec>)[name] : undefined;
+    const spec = Object.hasOwn(OPTION_SPECS, name) ? (OPTION_SPECS as Record<string, OptionSpec>)[name] : undefined;
     if (spec === undefined) throw new AgentFailure('usage', `${where}: no such option`);
     if (spec.onlyOnce)
       throw new AgentFailure('usage', `${where}: belongs on the command line, it is meant for one run`);
-    if (spec.type === 'boolean') found[name as OptionName] = flag(where, value);
+    if (spec.type === 'boolean') found[name as OptionName] = parseFlag(where, value);
     else if (typeof value === 'string' || typeof value === 'number') found[name as OptionName] = String(value);
     else throw new AgentFailure('usage', `${where}: must be a text`);
   }
   return found;
 }
 
-export function flag(where: string, value: unknown): boolean {
+export function parseFlag(where: string, value: unknown): boolean {
   if (value === true || value === 'true' || value === '1') return true;
   if (value === false || value === 'false' || value === '0') return false;
   throw new AgentFailure('usage', `${where}: must be true or false`);

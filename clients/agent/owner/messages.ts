@@ -1,19 +1,19 @@
-import { EXIT, AgentFailure, type AgentOutcome } from '../exit.js';
+import { EXIT_CODES, AgentFailure, type AgentOutcome } from '../exit.js';
 import type { CheckedOptions } from '../options.js';
-import { Taken } from '../net/session.js';
-import type { Verb } from '../update/service.js';
+import { AlreadyExistsFailure } from '../net/session.js';
+import type { ServiceVerb } from '../update/service.js';
 
-export const MARK = 'UPDATE_AGENT_CHILD';
+export const CHILD_MARKER = 'UPDATE_AGENT_CHILD';
 
-export interface Order {
+export interface ChildInstructions {
   options: Omit<CheckedOptions, 'server' | 'password'> & { server: string | null };
   /** `SVC_SET_…`: values for files of the owner. */
   settings: Readonly<Record<string, string>>;
 }
 
 /** Requests of the child. The parent validates each one, because the owner controls the child. */
-export type Wish =
-  | { call: 'control'; verb: Verb }
+export type OwnerRequest =
+  | { call: 'control'; verb: ServiceVerb }
   | { call: 'ask'; url: string; most: number }
   | { call: 'open'; url: string; headers: Readonly<Record<string, string>> }
   | { call: 'read'; handle: number }
@@ -22,25 +22,25 @@ export type Wish =
   | { call: 'get'; route: string; query: Record<string, string>; most: number }
   | { call: 'post'; route: string; content: object; most: number };
 
-export interface OwnerQuestion {
+export interface OwnerRequestMessage {
   id: number;
-  wish: Wish;
+  wish: OwnerRequest;
 }
 
-export interface OwnerRefusal {
+export interface OwnerRejection {
   outcome: Exclude<AgentOutcome, 'done'>;
   message: string;
   taken: boolean;
 }
 
-export type OwnerReply = { id: number; value: unknown } | { id: number; refusal: OwnerRefusal };
+export type OwnerReply = { id: number; value: unknown } | { id: number; refusal: OwnerRejection };
 
-export const refusalOf = (failure: AgentFailure): OwnerRefusal => ({
+export const toRejection = (failure: AgentFailure): OwnerRejection => ({
   outcome: failure.outcome,
   message: failure.message,
-  taken: failure instanceof Taken,
+  taken: failure instanceof AlreadyExistsFailure,
 });
 
-export function failureOfRefusal({ outcome, message, taken }: OwnerRefusal): AgentFailure {
-  return taken ? new Taken(message) : new AgentFailure(Object.hasOwn(EXIT, outcome) ? outcome : 'error', message);
+export function toFailure({ outcome, message, taken }: OwnerRejection): AgentFailure {
+  return taken ? new AlreadyExistsFailure(message) : new AgentFailure(Object.hasOwn(EXIT_CODES, outcome) ? outcome : 'error', message);
 }

@@ -8,15 +8,15 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { constants } from 'node:os';
 import { readFile } from 'node:fs/promises';
 import { isSea } from 'node:sea';
-import { childEnv } from '../system/environment.js';
-import { EXIT, AgentFailure, failureOf } from '../exit.js';
-import { foreignOwner, installedProject } from '../options/belief.js';
+import { buildChildEnv } from '../system/environment.js';
+import { EXIT_CODES, AgentFailure, toAgentFailure } from '../exit.js';
+import { getForeignOwner, readInstalledProject } from '../options/belief.js';
 import { isInteractive } from '../prompts.js';
-import { secretOf } from '../secrets.js';
-import { serverOf } from '../net/account.js';
+import { readSecret } from '../secrets.js';
+import { resolveServer } from '../net/account.js';
 import type { Agent } from '../update/installation.js';
-import { MARK, refusalOf, type Order, type OwnerQuestion, type OwnerReply } from './messages.js';
-import { Served } from './served.js';
+import { CHILD_MARKER, toRejection, type ChildInstructions, type OwnerRequestMessage, type OwnerReply } from './messages.js';
+import { OwnerRequestHandler } from './served.js';
 
 export interface Owner {
   uid: number;
@@ -25,8 +25,8 @@ export interface Owner {
   home: string | null;
 }
 
-export async function ownerToBecome(dir: string): Promise<Owner | null> {
-  const uid = await foreignOwner(dir);
+export async function findOwner(dir: string): Promise<Owner | null> {
+  const uid = await getForeignOwner(dir);
   if (uid === null) return null;
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
   const user = users
@@ -36,26 +36,26 @@ export async function ownerToBecome(dir: string): Promise<Owner | null> {
   return { uid, gid: Number(user?.[3] ?? uid), name: user?.[0] ?? null, home: user?.[5] ?? null };
 }
 
-export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
+export async function runAsOwner(owner: Owner, agent: Agent): Promise<number> {
   const { action, project, licenseKey, username, package: offline } = agent.options;
   const installs = action === 'install' && offline === null;
   if (installs && project === null)
     throw new AgentFailure('usage', '--project is missing: in another user’s directory root says what is installed');
   const asked = installs && isInteractive(agent.options);
-  const server = asked ? await serverOf(agent.options, agent.signal) : agent.options.server;
+  const server = asked ? await resolveServer(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };
   // Prompts before the child exists: afterwards the owner could read the input or imitate the
   // prompt.
-  const account = await agent.network.askAccount(
+  const account = await agent.network.promptAccount(
     action === 'monitor' || (installs && (licenseKey === null || username !== null)),
   );
-  const product = project ?? (await installedProject(options.dir));
-  const order = await orderFor({ ...agent, options });
+  const product = project ?? (await readInstalledProject(options.dir));
+  const order = await buildInstructions({ ...agent, options });
   const env = {
-    ...childEnv(agent.env, /^DOTNET_RO/),
+    ...buildChildEnv(agent.env, /^DOTNET_RO/),
     HOME: owner.home ?? '/',
     USER: owner.name ?? String(owner.uid),
-    [MARK]: '1',
+    [CHILD_MARKER]: '1',
   };
   const args = isSea() ? [] : [...process.execArgv, agent.ownFile];
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
@@ -71,23 +71,23 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
     serialization: 'advanced',
   });
   agent.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-  const served = new Served({ ...agent, options }, { product, account });
-  child.on('message', (question: OwnerQuestion) => answer(child, served, question));
+  const served = new OwnerRequestHandler({ ...agent, options }, { product, account });
+  child.on('message', (question: OwnerRequestMessage) => answerRequest(child, served, question));
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (error) =>
       reject(new AgentFailure('spaceOrPermission', `the agent cannot run as user ${owner.uid}: ${error.message}`)),
     );
-    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? EXIT.error : constants.signals[name])));
+    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? EXIT_CODES.error : constants.signals[name])));
   });
   if (child.connected) child.send(order, () => undefined);
   return ended;
 }
 
-async function orderFor({ options, env }: Agent): Promise<Order> {
+async function buildInstructions({ options, env }: Agent): Promise<ChildInstructions> {
   const settings: Record<string, string> = {};
   for (const variable of Object.keys(env)) {
     const [, name] = /^(SVC_SET_.+?)(?:_FILE)?$/.exec(variable) ?? [];
-    const value = name === undefined ? null : await secretOf(env, name);
+    const value = name === undefined ? null : await readSecret(env, name);
     if (name !== undefined && value !== null) settings[name] = value;
   }
   const { password: _kept, server, ...rest } = options;
@@ -104,15 +104,15 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
   };
 }
 
-function answer(child: ChildProcess, served: Served, question: OwnerQuestion | null): void {
+function answerRequest(child: ChildProcess, served: OwnerRequestHandler, question: OwnerRequestMessage | null): void {
   // A child that no longer runs trusted code.
   if (typeof question !== 'object' || question === null) return;
   const { id, wish } = question;
   const send = (reply: OwnerReply): void => {
     if (child.connected) child.send(reply, () => undefined);
   };
-  served.answer(wish).then(
+  served.handle(wish).then(
     (value) => send({ id, value }),
-    (error: unknown) => send({ id, refusal: refusalOf(failureOf(error)) }),
+    (error: unknown) => send({ id, refusal: toRejection(toAgentFailure(error)) }),
   );
 }

@@ -6,18 +6,18 @@ import { AgentFailure } from '../exit.js';
 import type { Action } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
 import { isPackageUrl } from '../../../lib/formats/platform.js';
-import { below } from '../options/address.js';
-import type { Package } from '../net/network.js';
-import type { SetupPath } from '../net/session.js';
+import { resolveServerPath } from '../options/address.js';
+import type { PackageResponse } from '../net/network.js';
+import type { SetupApi } from '../net/session.js';
 import type { Agent } from '../update/installation.js';
-import type { Wish } from './messages.js';
+import type { OwnerRequest } from './messages.js';
 
-const MOST_BYTES = 256 * 1024 * 1024;
-const QUESTIONS = ['pubkey', 'check', 'freshness'];
-const MOST_OPEN = 4;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const UPDATE_ROUTES = ['pubkey', 'check', 'freshness'];
+const MAX_OPEN_RESPONSES = 4;
 
 /** Setup routes by action: an update needs none, so it gets none. */
-const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
+const SETUP_ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
   update: { get: [], post: [] },
   recover: { get: [], post: [] },
   schedule: { get: [], post: [] },
@@ -26,7 +26,7 @@ const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly s
   monitor: { get: [], post: ['agent'] },
 };
 
-export interface Known {
+export interface ParentContext {
   /**
    * Product whose packages may be opened: root's project, else the one that the tree claimed. Null
    * for any.
@@ -36,97 +36,97 @@ export interface Known {
   account: boolean;
 }
 
-export class Served {
-  readonly #packages = new Map<number, { answer: Package; content: AsyncIterator<Buffer> }>();
+export class OwnerRequestHandler {
+  readonly #packages = new Map<number, { answer: PackageResponse; content: AsyncIterator<Buffer> }>();
   #last = 0;
-  #session: SetupPath | null = null;
+  #session: SetupApi | null = null;
 
   constructor(
     private readonly agent: Agent,
-    private readonly known: Known,
+    private readonly known: ParentContext,
   ) {}
 
-  async answer(wish: Wish): Promise<unknown> {
+  async handle(wish: OwnerRequest): Promise<unknown> {
     const { network } = this.agent;
     switch (wish.call) {
       case 'control':
-        return this.#control(wish.verb);
+        return this.#controlService(wish.verb);
       case 'ask':
-        return network.ask(this.#question(wish.url), this.#most(wish.most));
+        return network.getJson(this.#resolveApiUrl(wish.url), this.#capBytes(wish.most));
       case 'open':
-        return this.#open(wish.url, wish.headers);
+        return this.#openPackage(wish.url, wish.headers);
       case 'read':
-        return this.#read(wish.handle);
+        return this.#readChunk(wish.handle);
       case 'drop':
-        return this.#drop(wish.handle);
+        return this.#dropResponse(wish.handle);
       case 'login':
         return this.#login();
       case 'get':
-        return this.#setup('get', wish.route).get(wish.route, wish.query, this.#most(wish.most));
+        return this.#getSetupApi('get', wish.route).get(wish.route, wish.query, this.#capBytes(wish.most));
       case 'post':
-        this.#judgeContent(wish.route, wish.content);
-        return this.#setup('post', wish.route).post(wish.route, wish.content, this.#most(wish.most));
+        this.#validateContent(wish.route, wish.content);
+        return this.#getSetupApi('post', wish.route).post(wish.route, wish.content, this.#capBytes(wish.most));
       default:
-        throw refused('this');
+        throw createDeniedFailure('this');
     }
   }
 
-  async #control(verb: string): Promise<void> {
+  async #controlService(verb: string): Promise<void> {
     const { restart, service } = this.agent.options;
     if (!restart || service === null) throw new AgentFailure('error', 'no service is named');
-    if (verb !== 'stop' && verb !== 'start') throw refused('this');
+    if (verb !== 'stop' && verb !== 'start') throw createDeniedFailure('this');
     await this.agent.control(verb, service);
   }
 
-  #server(): URL {
+  #getServer(): URL {
     const { server } = this.agent.options;
     if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
     return server;
   }
 
-  #question(text: string): URL {
-    const url = this.#inServer(text);
-    const allowed = QUESTIONS.map((route) => below(this.#server(), `/api/updateservice/v1/${route}`).pathname);
-    if (!allowed.includes(url.pathname)) throw refused(url.pathname);
+  #resolveApiUrl(text: string): URL {
+    const url = this.#resolveServerUrl(text);
+    const allowed = UPDATE_ROUTES.map((route) => resolveServerPath(this.#getServer(), `/api/updateservice/v1/${route}`).pathname);
+    if (!allowed.includes(url.pathname)) throw createDeniedFailure(url.pathname);
     return url;
   }
 
-  async #open(text: string, headers: Readonly<Record<string, string>>): Promise<object> {
-    const url = this.#inServer(text);
-    const path = url.pathname.slice(below(this.#server(), '').pathname.replace(/\/$/, '').length);
+  async #openPackage(text: string, headers: Readonly<Record<string, string>>): Promise<object> {
+    const url = this.#resolveServerUrl(text);
+    const path = url.pathname.slice(resolveServerPath(this.#getServer(), '').pathname.replace(/\/$/, '').length);
     const { product } = this.known;
-    if (!isPackageUrl(path) || url.search !== '') throw refused(path);
-    if (product !== null && !path.startsWith(`/releases/${product}/`)) throw refused(path);
-    if (this.#packages.size >= MOST_OPEN) throw refused('one more package');
+    if (!isPackageUrl(path) || url.search !== '') throw createDeniedFailure(path);
+    if (product !== null && !path.startsWith(`/releases/${product}/`)) throw createDeniedFailure(path);
+    if (this.#packages.size >= MAX_OPEN_RESPONSES) throw createDeniedFailure('one more package');
     const { range } = headers;
     const asked: Record<string, string> = typeof range === 'string' && /^bytes=\d{1,16}-$/.test(range) ? { range } : {};
-    const answer = await this.agent.network.open(url, { 'accept-encoding': 'identity', ...asked });
+    const answer = await this.agent.network.openPackage(url, { 'accept-encoding': 'identity', ...asked });
     const handle = ++this.#last;
     this.#packages.set(handle, { answer, content: answer.content[Symbol.asyncIterator]() });
     const { status, refused: why, headers: answered } = answer;
     return { handle, status, refused: why, headers: { 'content-range': answered['content-range'] } };
   }
 
-  async #read(handle: number): Promise<Buffer | null> {
+  async #readChunk(handle: number): Promise<Buffer | null> {
     const next = await this.#packages.get(handle)?.content.next();
     return next === undefined || next.done === true ? null : next.value;
   }
 
-  async #drop(handle: number): Promise<void> {
+  async #dropResponse(handle: number): Promise<void> {
     const found = this.#packages.get(handle);
     this.#packages.delete(handle);
     await found?.answer.drop();
   }
 
   async #login(): Promise<boolean> {
-    const { get, post } = ROUTES[this.agent.options.action];
-    if (get.length + post.length === 0) throw refused('a login');
-    this.#session = this.known.account ? await this.agent.network.login(this.#server()) : null;
+    const { get, post } = SETUP_ROUTES[this.agent.options.action];
+    if (get.length + post.length === 0) throw createDeniedFailure('a login');
+    this.#session = this.known.account ? await this.agent.network.login(this.#getServer()) : null;
     return this.#session !== null;
   }
 
-  #setup(verb: 'get' | 'post', route: string): SetupPath {
-    if (this.#session === null || !ROUTES[this.agent.options.action][verb].includes(route)) throw refused(route);
+  #getSetupApi(verb: 'get' | 'post', route: string): SetupApi {
+    if (this.#session === null || !SETUP_ROUTES[this.agent.options.action][verb].includes(route)) throw createDeniedFailure(route);
     return this.#session;
   }
 
@@ -134,7 +134,7 @@ export class Served {
    * A token is limited to root's project, and replaces another machine's only if root could have
    * confirmed that.
    */
-  #judgeContent(route: string, content: object): void {
+  #validateContent(route: string, content: object): void {
     const { options } = this.agent;
     const project = 'project' in content ? content.project : null;
     if (route === 'token' && options.project === null)
@@ -142,21 +142,21 @@ export class Served {
         'usage',
         '--project is missing: in another user’s tree root says for which project a token is',
       );
-    if (project !== null && project !== options.project) throw refused('another project');
+    if (project !== null && project !== options.project) throw createDeniedFailure('another project');
     const replaces = 'replace' in content && content.replace !== false;
-    if (replaces && !options.replace && !isInteractive(options)) throw refused('--replace');
+    if (replaces && !options.replace && !isInteractive(options)) throw createDeniedFailure('--replace');
   }
 
-  #inServer(text: string): URL {
+  #resolveServerUrl(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : null;
-    if (url === null || url.origin !== this.#server().origin) throw refused(text);
+    if (url === null || url.origin !== this.#getServer().origin) throw createDeniedFailure(text);
     return url;
   }
 
-  #most(bytes: number): number {
-    return Math.min(Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0, MOST_BYTES);
+  #capBytes(bytes: number): number {
+    return Math.min(Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0, MAX_RESPONSE_BYTES);
   }
 }
 
-const refused = (what: string): AgentFailure =>
+const createDeniedFailure = (what: string): AgentFailure =>
   new AgentFailure('error', `root’s agent does not do ${what} for the owner’s`);

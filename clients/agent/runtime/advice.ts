@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FrameworkReference } from './roll-forward.js';
 
-interface Kind {
+interface RuntimePackages {
   /** Package names; `{v}` is major.minor, `{m}` the major version. */
   linux: string;
   alpine: string;
@@ -14,14 +14,14 @@ interface Kind {
   script: string;
 }
 
-const RUNTIME: Kind = {
+const DEFAULT_PACKAGES: RuntimePackages = {
   linux: 'dotnet-runtime-{v}',
   alpine: 'dotnet{m}-runtime',
   arch: 'dotnet-runtime-{v}',
   winget: 'Microsoft.DotNet.Runtime.{m}',
   script: 'dotnet',
 };
-const KINDS: Readonly<Record<string, Kind>> = {
+const PACKAGES_BY_FRAMEWORK: Readonly<Record<string, RuntimePackages>> = {
   'Microsoft.AspNetCore.App': {
     linux: 'aspnetcore-runtime-{v}',
     alpine: 'aspnetcore{m}-runtime',
@@ -30,27 +30,27 @@ const KINDS: Readonly<Record<string, Kind>> = {
     script: 'aspnetcore',
   },
   'Microsoft.WindowsDesktop.App': {
-    ...RUNTIME,
+    ...DEFAULT_PACKAGES,
     winget: 'Microsoft.DotNet.DesktopRuntime.{m}',
     script: 'windowsdesktop',
   },
 };
 
-async function distribution(): Promise<string[]> {
+async function readDistributionIds(): Promise<string[]> {
   const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
   return [...text.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap(([, names = '']) => names.split(' '));
 }
 
-export async function installCommand(
+export async function getInstallCommand(
   { name, version }: Pick<FrameworkReference, 'name' | 'version'>,
   system: NodeJS.Platform = process.platform,
   names?: readonly string[],
 ): Promise<string> {
-  const kind = KINDS[name] ?? RUNTIME;
+  const kind = PACKAGES_BY_FRAMEWORK[name] ?? DEFAULT_PACKAGES;
   const [major = '', minor = ''] = version.split('.');
   const fill = (text: string): string => text.replace('{v}', `${major}.${minor}`).replace('{m}', major);
   if (system === 'win32') return `winget install --exact --id ${fill(kind.winget)}`;
-  const known = names ?? (await distribution());
+  const known = names ?? (await readDistributionIds());
   const is = (...ids: string[]): boolean => ids.some((id) => known.includes(id));
   if (is('alpine')) return `apk add ${fill(kind.alpine)}`;
   if (is('debian', 'ubuntu')) return `sudo apt-get install -y ${fill(kind.linux)}`;

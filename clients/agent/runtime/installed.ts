@@ -2,30 +2,30 @@ import { execFile } from 'node:child_process';
 import { access, constants, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { childEnv } from '../system/environment.js';
+import { buildChildEnv } from '../system/environment.js';
 import { ON_WINDOWS } from '../system/files.js';
-import { isSafe } from '../system/programs.js';
+import { isRootControlled } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const MOST_MS = 30_000;
-const LINE = /^(\S+) (\S+) \[.*\]$/;
+const LIST_TIMEOUT_MS = 30_000;
+const LINE_PATTERN = /^(\S+) (\S+) \[.*\]$/;
 
-export async function installedRuntimes(env: Env): Promise<ReadonlyMap<string, string[]>> {
+export async function listInstalledRuntimes(env: Env): Promise<ReadonlyMap<string, string[]>> {
   const program = await findDotnet(env);
   if (program === null) return new Map();
   const { stdout } = await promisify(execFile)(program, ['--list-runtimes'], {
-    env: childEnv(env, /^DOTNET_/),
-    timeout: MOST_MS,
+    env: buildChildEnv(env, /^DOTNET_/),
+    timeout: LIST_TIMEOUT_MS,
     windowsHide: true,
   }).catch(() => ({ stdout: '' })); // A `dotnet` that does not run counts as missing.
-  return readList(stdout);
+  return parseRuntimeList(stdout);
 }
 
-export function readList(text: string): ReadonlyMap<string, string[]> {
+export function parseRuntimeList(text: string): ReadonlyMap<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of text.split(/\r?\n/)) {
-    const [, name, version] = LINE.exec(line.trim()) ?? [];
+    const [, name, version] = LINE_PATTERN.exec(line.trim()) ?? [];
     if (name !== undefined && version !== undefined) found.set(name, [...(found.get(name) ?? []), version]);
   }
   return found;
@@ -41,7 +41,7 @@ async function findDotnet(env: Env): Promise<string | null> {
     env[`DOTNET_ROOT_${process.arch.toUpperCase()}`],
     env.DOTNET_ROOT,
     ...(env.PATH ?? env.Path ?? '').split(delimiter),
-    await registered(),
+    await readRegisteredLocation(),
     ...(ON_WINDOWS
       ? [join(env.ProgramFiles ?? 'C:\\Program Files', 'dotnet')]
       : ['/usr/share/dotnet', '/usr/lib/dotnet', '/usr/lib64/dotnet']),
@@ -53,12 +53,12 @@ async function findDotnet(env: Env): Promise<string | null> {
       () => true,
       () => false,
     );
-    if (runs && (await isSafe(path))) return path;
+    if (runs && (await isRootControlled(path))) return path;
   }
   return null;
 }
 
-async function registered(): Promise<string> {
+async function readRegisteredLocation(): Promise<string> {
   if (ON_WINDOWS) return '';
   for (const path of [`/etc/dotnet/install_location_${process.arch}`, '/etc/dotnet/install_location']) {
     const text = await readFile(path, 'utf8').catch(() => '');

@@ -10,9 +10,9 @@ import type { NightlyScheduler } from '../options/table.js';
 import { resolveRootProgram } from '../system/programs.js';
 import type { Agent } from '../update/installation.js';
 
-type Words = (options: CheckedOptions) => string | boolean | null;
+type OptionReader = (options: CheckedOptions) => string | boolean | null;
 
-const STORED: Readonly<Record<string, Words>> = {
+const STORED_OPTIONS: Readonly<Record<string, OptionReader>> = {
   server: ({ server }) => server?.href ?? null,
   username: ({ username }) => username,
   'password-file': ({ passwordFile }) => passwordFile,
@@ -20,7 +20,7 @@ const STORED: Readonly<Record<string, Words>> = {
   'allow-http': ({ allowHttp }) => allowHttp,
   'require-signed': ({ requireSigned }) => requireSigned,
 };
-const CARRIED: Readonly<Record<string, Words>> = {
+const ARGUMENT_OPTIONS: Readonly<Record<string, OptionReader>> = {
   project: ({ project }) => project,
   channel: ({ channel }) => channel,
   platform: ({ platform }) => platform,
@@ -29,7 +29,7 @@ const CARRIED: Readonly<Record<string, Words>> = {
   restart: ({ restart }) => restart,
   'wait-seconds': ({ waitSeconds }) => String(waitSeconds),
 };
-const NEVER_CARRIED: Readonly<Record<string, Words>> = {
+const REJECTED_OPTIONS: Readonly<Record<string, OptionReader>> = {
   'license-key': ({ licenseKey }) => licenseKey,
   password: ({ password }) => password,
   service: ({ service }) => service,
@@ -39,9 +39,9 @@ const NEVER_CARRIED: Readonly<Record<string, Words>> = {
   'wait-for-pid': ({ waitForPid }) => (waitForPid === null ? null : String(waitForPid)),
 };
 
-const PROXY = /^(https?|all)_proxy$/i;
+const PROXY_PATTERN = /^(https?|all)_proxy$/i;
 const ENV_PROGRAM = '/usr/bin/env';
-const NETWORK = /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
+const NETWORK_VARIABLE_PATTERN = /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 
 /**
  * Resolves the running program's current path.
@@ -72,14 +72,14 @@ export async function buildNightlyCommand(
   // Without it the server URL may be rejected while options are read.
   const http = options.allowHttp ? ['--allow-http'] : [];
   const files = await read([...base, ...http]);
-  const carried = isStored ? CARRIED : { ...STORED, ...CARRIED };
+  const carried = isStored ? ARGUMENT_OPTIONS : { ...STORED_OPTIONS, ...ARGUMENT_OPTIONS };
   const args = [...base, ...(isStored ? [] : http)];
   for (const [name, getValue] of Object.entries(carried))
     if (getValue(options) !== getValue(files)) args.push(...toWords(name, getValue(options)));
 
   const stored = isStored ? listStored(options) : [];
   const nightly = await read([...args, ...stored]);
-  const others = Object.entries({ ...STORED, ...CARRIED, ...NEVER_CARRIED })
+  const others = Object.entries({ ...STORED_OPTIONS, ...ARGUMENT_OPTIONS, ...REJECTED_OPTIONS })
     .filter(([, getValue]) => getValue(options) !== getValue(nightly))
     .map(([name]) => name);
   if (others.length > 0)
@@ -91,7 +91,7 @@ export async function buildNightlyCommand(
 }
 
 const listStored = (options: CheckedOptions): string[] => [
-  ...Object.entries(STORED).flatMap(([name, getValue]) => toWords(name, getValue(options))),
+  ...Object.entries(STORED_OPTIONS).flatMap(([name, getValue]) => toWords(name, getValue(options))),
   ...toWords('license-key', options.licenseKey),
 ];
 
@@ -104,15 +104,15 @@ async function buildEnvironment(
   { env, output }: Pick<Agent, 'env' | 'output'>,
   scheduler: NightlyScheduler,
 ): Promise<string[]> {
-  const names = Object.keys(env).filter((name) => NETWORK.test(name) && (env[name] ?? '').trim() !== '');
-  if (!names.some((name) => PROXY.test(name) || name === 'NODE_EXTRA_CA_CERTS')) return [];
+  const names = Object.keys(env).filter((name) => NETWORK_VARIABLE_PATTERN.test(name) && (env[name] ?? '').trim() !== '');
+  if (!names.some((name) => PROXY_PATTERN.test(name) || name === 'NODE_EXTRA_CA_CERTS')) return [];
   if (scheduler === 'task') {
-    output.warning(
+    output.warn(
       `the task has ${names.join(', ')} only where they are variables of the system, not of this terminal`,
     );
     return [];
   }
-  const secret = names.find((name) => PROXY.test(name) && (env[name] ?? '').includes('@'));
+  const secret = names.find((name) => PROXY_PATTERN.test(name) && (env[name] ?? '').includes('@'));
   if (secret !== undefined)
     throw new AgentFailure('usage', `${secret} holds a password, which a schedule must not show: use a proxy without`);
   // A multi-call program depends on its name, so its link stays.

@@ -1,13 +1,13 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { AgentFailure, codeOf } from '../exit.js';
+import { AgentFailure, getErrorCode } from '../exit.js';
 import { findTaggedLine, readCrontab, replaceTaggedLine, writeCrontab } from '../monitoring/crontab.js';
 import type { Env, NightlyScheduler } from '../options/table.js';
-import { childEnv } from '../system/environment.js';
+import { buildChildEnv } from '../system/environment.js';
 import { ON_WINDOWS } from '../system/files.js';
-import { programAt, runProgram } from '../system/programs.js';
-import { isElevated, run, system32 } from '../system/windows.js';
+import { findProgram, runProgram } from '../system/programs.js';
+import { isElevated, runWindowsTool, getSystemPath } from '../system/windows.js';
 import {
   getCronTag,
   buildCronLine,
@@ -46,31 +46,31 @@ export async function detectScheduler(): Promise<NightlyScheduler> {
   return runsSystemd && isRoot() ? 'systemd' : 'cron';
 }
 
-interface Around {
+interface ScheduleContext {
   env: Env;
   own: string;
 }
 
-type Prepare = (update: NightlyUpdate, around: Around) => Promise<NightlySchedule>;
+type PrepareScheduler = (update: NightlyUpdate, around: ScheduleContext) => Promise<NightlySchedule>;
 
 export const prepareSchedule = (
   scheduler: NightlyScheduler,
   update: NightlyUpdate,
-  around: Around,
-): Promise<NightlySchedule> => PREPARE[scheduler](update, around);
+  around: ScheduleContext,
+): Promise<NightlySchedule> => SCHEDULER_PREPARERS[scheduler](update, around);
 
-const PREPARE: Readonly<Record<NightlyScheduler, Prepare>> = {
+const SCHEDULER_PREPARERS: Readonly<Record<NightlyScheduler, PrepareScheduler>> = {
   systemd: prepareSystemd,
   cron: prepareCron,
   launchd: prepareLaunchd,
   task: prepareTask,
 };
 
-const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
+const pickTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
   pickNightlyTime(`${hostname()}\n${dir}`);
 
-async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
-  const line = buildCronLine(update, dailyTime(update));
+async function prepareCron(update: NightlyUpdate, { env }: ScheduleContext): Promise<NightlySchedule> {
+  const line = buildCronLine(update, pickTime(update));
   const before = findTaggedLine(await readCrontab(env), getCronTag(update.project));
   const scheduledDir = before === null ? null : parseCronDir(before);
   const install = async (): Promise<void> =>
@@ -78,23 +78,23 @@ async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<Nigh
   return { files: [{ path: 'crontab', content: `${line}\n` }], scheduledDir, install };
 }
 
-async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
+async function prepareLaunchd(update: NightlyUpdate, { env }: ScheduleContext): Promise<NightlySchedule> {
   const folder = isRoot() ? '/Library/LaunchDaemons' : join(env.HOME ?? homedir(), 'Library', 'LaunchAgents');
-  const file = buildLaunchdPlist(update, folder, dailyTime(update));
+  const file = buildLaunchdPlist(update, folder, pickTime(update));
   const domain = isRoot() ? 'system' : `gui/${process.getuid?.() ?? 0}`;
-  const program = await existing('launchctl', env);
+  const program = await findRequiredProgram('launchctl', env);
   const install = async (): Promise<void> => {
     await writeUnits([file]);
-    await call(program, ['bootout', `${domain}/${getUnitName(update.project)}`], env).catch(() => undefined);
-    await call(program, ['bootstrap', domain, file.path], env);
+    await runCommand(program, ['bootout', `${domain}/${getUnitName(update.project)}`], env).catch(() => undefined);
+    await runCommand(program, ['bootstrap', domain, file.path], env);
   };
   return { files: [file], scheduledDir: await readDir(file.path, parseLaunchdDir), install };
 }
 
-async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<NightlySchedule> {
+async function prepareTask(update: NightlyUpdate, { own }: ScheduleContext): Promise<NightlySchedule> {
   const content = buildTaskXml(update, await isElevated());
   const path = join(own, 'schedule.xml');
-  const before = await run(system32('schtasks.exe'), ['/Query', '/TN', getUnitName(update.project), '/XML']).then(
+  const before = await runWindowsTool(getSystemPath('schtasks.exe'), ['/Query', '/TN', getUnitName(update.project), '/XML']).then(
     ({ stdout }) => parseTaskDir(stdout),
     () => null,
   );
@@ -106,16 +106,16 @@ async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<Nigh
   };
 }
 
-async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
+async function prepareSystemd(update: NightlyUpdate, { env }: ScheduleContext): Promise<NightlySchedule> {
   const { XDG_CONFIG_HOME: named = '' } = env;
   const config = named === '' ? join(env.HOME ?? homedir(), '.config') : named;
   const files = buildSystemdUnits(update, isRoot() ? '/etc/systemd/system' : join(config, 'systemd', 'user'));
   const scope = isRoot() ? [] : ['--user'];
-  const program = await existing('systemctl', env);
+  const program = await findRequiredProgram('systemctl', env);
   const install = async (): Promise<void> => {
     await writeUnits(files);
-    await call(program, [...scope, 'daemon-reload'], env);
-    await call(program, [...scope, 'enable', '--now', `${getUnitName(update.project)}.timer`], env);
+    await runCommand(program, [...scope, 'daemon-reload'], env);
+    await runCommand(program, [...scope, 'enable', '--now', `${getUnitName(update.project)}.timer`], env);
   };
   return { files, scheduledDir: await readDir(files[0]?.path ?? '', parseSystemdDir), install };
 }
@@ -124,9 +124,9 @@ async function createTask(path: string, content: string, project: string): Promi
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
   await writeFile(path, Buffer.from(`\ufeff${content.replaceAll('\n', '\r\n')}`, 'utf16le'));
   try {
-    await run(system32('schtasks.exe'), ['/Create', '/F', '/TN', getUnitName(project), '/XML', path]);
+    await runWindowsTool(getSystemPath('schtasks.exe'), ['/Create', '/F', '/TN', getUnitName(project), '/XML', path]);
   } catch (error) {
-    throw new AgentFailure('error', `the task was not created: ${messageFrom(error)}`, { cause: error });
+    throw new AgentFailure('error', `the task was not created: ${getErrorMessage(error)}`, { cause: error });
   } finally {
     await rm(path, { force: true });
   }
@@ -136,7 +136,7 @@ async function readDir(path: string, parse: (text: string) => string | null): Pr
   try {
     return parse(await readFile(path, 'utf8'));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (getErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -148,22 +148,22 @@ async function writeUnits(files: readonly UnitFile[]): Promise<void> {
   }
 }
 
-async function existing(name: string, env: Env): Promise<string> {
-  const program = await programAt(name, env);
+async function findRequiredProgram(name: string, env: Env): Promise<string> {
+  const program = await findProgram(name, env);
   if (program === null) throw new AgentFailure('error', `PATH has no ${name}: choose another --scheduler`);
   return program;
 }
 
-async function call(program: string, args: readonly string[], env: Env): Promise<void> {
-  const around = childEnv(env, 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
+async function runCommand(program: string, args: readonly string[], env: Env): Promise<void> {
+  const around = buildChildEnv(env, 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
   try {
     await runProgram(program, args, around);
   } catch (error) {
-    throw new AgentFailure('error', `${program} ${args.join(' ')} failed: ${messageFrom(error)}`, { cause: error });
+    throw new AgentFailure('error', `${program} ${args.join(' ')} failed: ${getErrorMessage(error)}`, { cause: error });
   }
 }
 
-const messageFrom = (error: unknown): string => {
+const getErrorMessage = (error: unknown): string => {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   return said || (error as Error).message;
 };

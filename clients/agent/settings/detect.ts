@@ -7,25 +7,25 @@ import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, hostname, userInfo } from 'node:os';
 import { extname, resolve } from 'node:path';
-import { look } from '../system/files.js';
+import { statPath } from '../system/files.js';
 import { OWN_FOLDER } from '../layout.js';
 import { FormatError, type SettingValue } from './formats/format.js';
-import { FORMATS, type FormatName } from './formats/index.js';
-import { decoded } from './text-file.js';
+import { SETTINGS_FORMATS, type FormatName } from './formats/index.js';
+import { decodeText } from './text-file.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface MachineSurroundings {
+export interface DetectionContext {
   env: Env;
   root: string;
 }
 
-type Detector = (around: MachineSurroundings) => SettingValue | null | Promise<SettingValue | null>;
+type Detector = (around: DetectionContext) => SettingValue | null | Promise<SettingValue | null>;
 
-const MOST_BYTES = 1024 * 1024;
-const PORTS_TRIED = 200;
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_PORT_ATTEMPTS = 200;
 
-const SIMPLE: Readonly<Record<string, Detector>> = {
+const SIMPLE_DETECTORS: Readonly<Record<string, Detector>> = {
   hostname: () => hostname(),
   os: () => (process.platform === 'win32' ? 'windows' : process.platform),
   arch: () => process.arch,
@@ -36,26 +36,26 @@ const SIMPLE: Readonly<Record<string, Detector>> = {
   install_dir: ({ root }) => root,
 };
 
-export function detectorOf(text: string): Detector | null {
-  const simple = Object.hasOwn(SIMPLE, text) ? SIMPLE[text] : undefined;
+export function createDetector(text: string): Detector | null {
+  const simple = Object.hasOwn(SIMPLE_DETECTORS, text) ? SIMPLE_DETECTORS[text] : undefined;
   if (simple !== undefined) return simple;
   const [, kind, what] = /^([a-z_]+):(.+)$/s.exec(text) ?? [];
   if (what === undefined) return null;
-  if (kind === 'env') return ({ env }) => variable(env, what);
-  if (kind === 'free_port') return portFrom(what);
-  if (kind === 'exists') return (around) => existing(what, around);
-  if (kind === 'file') return fileKey(what);
+  if (kind === 'env') return ({ env }) => readVariable(env, what);
+  if (kind === 'free_port') return createPortDetector(what);
+  if (kind === 'exists') return (around) => findExisting(what, around);
+  if (kind === 'file') return createFileKeyDetector(what);
   return null;
 }
 
 /** `SVC_*` variables belong to the agent, so they cannot be detected. */
-const variable = (env: Env, name: string): string | null => (/^SVC_/i.test(name) ? null : (env[name] ?? null));
+const readVariable = (env: Env, name: string): string | null => (/^SVC_/i.test(name) ? null : (env[name] ?? null));
 
-function portFrom(text: string): Detector | null {
+function createPortDetector(text: string): Detector | null {
   const first = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (first < 1 || first > 65_535) return null;
   return async () => {
-    for (let port = first; port < Math.min(first + PORTS_TRIED, 65_536); port++) if (await isFree(port)) return port;
+    for (let port = first; port < Math.min(first + MAX_PORT_ATTEMPTS, 65_536); port++) if (await isFree(port)) return port;
     return null;
   };
 }
@@ -68,14 +68,14 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-const pathOf = (text: string, { env, root }: MachineSurroundings): string => resolve(root, withVariables(text, env));
+const resolvePath = (text: string, { env, root }: DetectionContext): string => resolve(root, substituteVariables(text, env));
 
-async function existing(text: string, around: MachineSurroundings): Promise<string | null> {
-  const path = pathOf(text, around);
-  return (await look(path).catch(() => null)) === null ? null : path;
+async function findExisting(text: string, around: DetectionContext): Promise<string | null> {
+  const path = resolvePath(text, around);
+  return (await statPath(path).catch(() => null)) === null ? null : path;
 }
 
-const BY_ENDING: Readonly<Record<string, FormatName>> = {
+const FORMATS_BY_EXTENSION: Readonly<Record<string, FormatName>> = {
   '.json': 'json',
   '.ini': 'ini',
   '.conf': 'ini',
@@ -88,16 +88,16 @@ const BY_ENDING: Readonly<Record<string, FormatName>> = {
  * Parses `file:path#key`; the extension decides the format, `.env` and all others are lines of
  * `KEY=value`.
  */
-function fileKey(text: string): Detector | null {
+function createFileKeyDetector(text: string): Detector | null {
   const at = text.lastIndexOf('#');
   if (at < 1 || at === text.length - 1) return null;
   const [file, key] = [text.slice(0, at), text.slice(at + 1)];
-  const format = FORMATS[BY_ENDING[extname(file).toLowerCase()] ?? 'env'];
+  const format = SETTINGS_FORMATS[FORMATS_BY_EXTENSION[extname(file).toLowerCase()] ?? 'env'];
   if (format.refusedKey(key) !== null) return null;
   return async (around) => {
-    const path = pathOf(file, around);
+    const path = resolvePath(file, around);
     if (path.split(/[\\/]/).includes(OWN_FOLDER)) return null;
-    const content = await contentOf(path);
+    const content = await readContent(path);
     if (content === null) return null;
     try {
       return format.read(content, key);
@@ -108,26 +108,26 @@ function fileKey(text: string): Detector | null {
   };
 }
 
-async function contentOf(path: string): Promise<string | null> {
+async function readContent(path: string): Promise<string | null> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => null);
   if (file === null) return null;
   try {
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > MOST_BYTES) return null;
-    return decoded(await file.readFile())?.text ?? null;
+    if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return null;
+    return decodeText(await file.readFile())?.text ?? null;
   } finally {
     await file.close();
   }
 }
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
+const VARIABLE_PATTERN = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
 
 /**
  * Substitutes `${VAR}` and `%VAR%` in paths of setup.json; unknown ones stay unchanged (contract
  * 90, setup.json). The agent's own settings, which include passwords, are not substituted.
  */
-export const withVariables = (text: string, env: Readonly<Record<string, string | undefined>>): string =>
-  text.replace(VARIABLE, (whole: string, unix: string | undefined, windows: string | undefined) => {
+export const substituteVariables = (text: string, env: Readonly<Record<string, string | undefined>>): string =>
+  text.replace(VARIABLE_PATTERN, (whole: string, unix: string | undefined, windows: string | undefined) => {
     const name = unix ?? windows ?? '';
     return /^SVC_/i.test(name) ? whole : (env[name] ?? whole);
   });

@@ -4,27 +4,27 @@
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, AgentFailure } from '../exit.js';
-import { ON_WINDOWS, withFile, writeWhole } from '../system/files.js';
-import { printable } from '../../../lib/text/printable.js';
-import { askYesNo, isInteractive } from '../prompts.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
+import { ON_WINDOWS, useFile, writeFileAtomically } from '../system/files.js';
+import { toPrintable } from '../../../lib/text/printable.js';
+import { promptYesNo, isInteractive } from '../prompts.js';
 import type { Installation } from '../update/installation.js';
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_GRANTS_BYTES = 1024 * 1024;
 
 /**
  * @param paths to write, absolute
  * @throws AgentFailure usage that lists them; nothing is written
  */
-export async function leaveToWrite({ agent, layout }: Installation, paths: readonly string[]): Promise<void> {
+export async function requestWritePermission({ agent, layout }: Installation, paths: readonly string[]): Promise<void> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return;
   const outside = paths.filter((path) => !path.startsWith(`${layout.root}/`));
   if (outside.length === 0) return;
   const { options, output, signal } = agent;
   const kept = join(layout.own, 'targets.json');
-  const granted = await readGranted(kept);
+  const granted = await readGrantedPaths(kept);
   const fresh = outside.filter((path) => !granted.includes(path));
-  output.note('targets', { files: outside }, `settings go to ${outside.join(', ')}`);
+  output.printNote('targets', { files: outside }, `settings go to ${outside.join(', ')}`);
   if (fresh.length === 0) return;
   if (!options.allowTargets) {
     const list = fresh.join(', ');
@@ -33,24 +33,24 @@ export async function leaveToWrite({ agent, layout }: Installation, paths: reado
         'usage',
         `setup.json wants to write ${list} as root: --allow-targets lets it, once and for all`,
       );
-    output.say(`setup.json wants to write as root:\n${fresh.map((path) => `  ${printable(path, 500)}`).join('\n')}`);
-    if (!(await askYesNo('May it?', false, '--allow-targets', signal)))
+    output.printPromptText(`setup.json wants to write as root:\n${fresh.map((path) => `  ${toPrintable(path, 500)}`).join('\n')}`);
+    if (!(await promptYesNo('May it?', false, '--allow-targets', signal)))
       throw new AgentFailure('cancelled', `${list}: not allowed, and nothing was written`);
   }
-  await writeWhole(kept, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
+  await writeFileAtomically(kept, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
 }
 
-async function readGranted(path: string): Promise<string[]> {
+async function readGrantedPaths(path: string): Promise<string[]> {
   try {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const text = await withFile(path, flags, async (file) => {
+    const text = await useFile(path, flags, async (file) => {
       const { size, uid } = await file.stat();
-      return size > MOST_BYTES || uid !== 0 ? '[]' : file.readFile('utf8');
+      return size > MAX_GRANTS_BYTES || uid !== 0 ? '[]' : file.readFile('utf8');
     });
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return [];
+    if (getErrorCode(error) === 'ENOENT' || error instanceof SyntaxError) return [];
     throw error;
   }
 }

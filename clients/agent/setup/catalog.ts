@@ -1,9 +1,9 @@
 /** Reads the catalog of installable releases (contract 60, catalog) and selects one. */
-import { printable } from '../../../lib/text/printable.js';
+import { toPrintable } from '../../../lib/text/printable.js';
 import { AgentFailure } from '../exit.js';
-import { askChoice, isInteractive } from '../prompts.js';
+import { promptChoice, isInteractive } from '../prompts.js';
 import type { Agent } from '../update/installation.js';
-import type { SetupPath } from '../net/session.js';
+import type { SetupApi } from '../net/session.js';
 
 export interface OfferedProject {
   slug: string;
@@ -11,30 +11,30 @@ export interface OfferedProject {
   channels: { channel: string; version: string }[];
 }
 
-const CATALOG_BYTES = 8 * 1024 * 1024;
-const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MAX_CATALOG_BYTES = 8 * 1024 * 1024;
+const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-const lie = (field: string): AgentFailure =>
+const createInvalidCatalogFailure = (field: string): AgentFailure =>
   new AgentFailure('unverified', `the server’s answer: ${field} cannot be read`);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-export async function readCatalog(session: SetupPath, platform: string): Promise<OfferedProject[]> {
-  const { projects } = await session.get('catalog', { platform }, CATALOG_BYTES);
-  if (!Array.isArray(projects)) throw lie('projects');
+export async function fetchCatalog(session: SetupApi, platform: string): Promise<OfferedProject[]> {
+  const { projects } = await session.get('catalog', { platform }, MAX_CATALOG_BYTES);
+  if (!Array.isArray(projects)) throw createInvalidCatalogFailure('projects');
   return projects.map((project: unknown, n): OfferedProject => {
     const { slug, name, channels } = (project ?? {}) as Record<string, unknown>;
-    if (!isText(slug) || !SLUG.test(slug) || !isText(name) || !Array.isArray(channels)) throw lie(`projects[${n}]`);
-    return { slug, name, channels: channels.map((one: unknown) => readChannel(one, `projects[${n}].channels`)) };
+    if (!isText(slug) || !SLUG_PATTERN.test(slug) || !isText(name) || !Array.isArray(channels)) throw createInvalidCatalogFailure(`projects[${n}]`);
+    return { slug, name, channels: channels.map((one: unknown) => parseChannel(one, `projects[${n}].channels`)) };
   });
 }
 
-function readChannel(value: unknown, at: string): { channel: string; version: string } {
+function parseChannel(value: unknown, at: string): { channel: string; version: string } {
   const { channel, version } = (value ?? {}) as Record<string, unknown>;
-  if (!isText(channel) || !SLUG.test(channel) || !isText(version)) throw lie(at);
+  if (!isText(channel) || !SLUG_PATTERN.test(channel) || !isText(version)) throw createInvalidCatalogFailure(at);
   return { channel, version };
 }
 
-export interface Choice {
+export interface ReleaseChoice {
   project: string;
   channel: string;
 }
@@ -43,7 +43,7 @@ export interface Choice {
  * Selects project and channel. Options precede prompts, and an unambiguous choice is not prompted.
  * @throws AgentFailure usage
  */
-export async function choose(agent: Agent, catalog: readonly OfferedProject[], platform: string): Promise<Choice> {
+export async function chooseRelease(agent: Agent, catalog: readonly OfferedProject[], platform: string): Promise<ReleaseChoice> {
   const project = await chooseProject(agent, catalog, platform);
   return { project: project.slug, channel: await chooseChannel(agent, project, platform) };
 }
@@ -69,9 +69,9 @@ async function chooseProject(
   if (!isInteractive(options))
     throw new AgentFailure('usage', `--project is missing: one of ${slugs.slice(0, 20).join(', ')}`);
   const texts = catalog.map(
-    ({ slug, name, channels }) => `${slug} ${channels[0]?.version ?? ''}  ${printable(name, 100)}`,
+    ({ slug, name, channels }) => `${slug} ${channels[0]?.version ?? ''}  ${toPrintable(name, 100)}`,
   );
-  const chosen = await askChoice('Application', texts, second === undefined ? '1' : '', '--project', signal, true);
+  const chosen = await promptChoice('Application', texts, second === undefined ? '1' : '', '--project', signal, true);
   return catalog[texts.indexOf(chosen)] ?? first;
 }
 
@@ -90,8 +90,8 @@ async function chooseChannel(
   }
   const standard = names.includes('stable') ? 'stable' : (names[0] ?? 'stable');
   if (names.length < 2 || !isInteractive(options)) return standard;
-  const texts = channels.map(({ channel, version }) => `${channel} ${printable(version, 50)}`);
+  const texts = channels.map(({ channel, version }) => `${channel} ${toPrintable(version, 50)}`);
   const at = String(names.indexOf(standard) + 1);
-  const chosen = await askChoice('Channel', texts, at, '--channel', signal, true);
+  const chosen = await promptChoice('Channel', texts, at, '--channel', signal, true);
   return names[texts.indexOf(chosen)] ?? standard;
 }

@@ -6,9 +6,9 @@ import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promise
 import { basename, dirname, join, resolve } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
 import { checkAncestors } from '../system/parents.js';
-import { codeOf, AgentFailure } from '../exit.js';
-import { look } from '../system/files.js';
-import { Layout, MANIFEST, OWN_FOLDER } from '../layout.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
+import { statPath } from '../system/files.js';
+import { InstallationLayout, MANIFEST_FILE, OWN_FOLDER } from '../layout.js';
 
 const DIRECTORY_MODE = 0o755;
 
@@ -17,23 +17,23 @@ const DIRECTORY_MODE = 0o755;
  * checked.
  * @param dir absolute
  */
-export async function refusedDirectory(dir: string, product: string): Promise<string | null> {
+export async function getDirectoryRejection(dir: string, product: string): Promise<string | null> {
   const stats = await stat(dir).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (getErrorCode(error) === 'ENOENT') return null;
     throw error;
   });
   if (stats === null) return null;
   if (!stats.isDirectory()) return `${dir} is no directory`;
-  if ((await look(new Layout(dir).journal)) !== null) return null;
+  if ((await statPath(new InstallationLayout(dir).journal)) !== null) return null;
   const first = (await readdir(dir)).find((name) => name !== OWN_FOLDER);
   if (first === undefined) return null;
-  const installed = await installedProduct(join(dir, MANIFEST));
+  const installed = await readClaimedProduct(join(dir, MANIFEST_FILE));
   if (installed === product) return null;
   return installed === null ? `${dir} is not empty: it holds ${first}` : `${installed} is installed in ${dir}`;
 }
 
-async function installedProduct(path: string): Promise<string | null> {
-  const stats = await look(path);
+async function readClaimedProduct(path: string): Promise<string | null> {
+  const stats = await statPath(path);
   if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;
   try {
     const { product } = JSON.parse(await readFile(path, 'utf8')) as { product?: unknown };
@@ -44,13 +44,13 @@ async function installedProduct(path: string): Promise<string | null> {
 }
 
 export async function checkDirectory(dir: string, product: string, adopt: boolean): Promise<void> {
-  const why = await refusedDirectory(dir, product);
+  const why = await getDirectoryRejection(dir, product);
   if (why !== null && (!adopt || why.endsWith('is no directory')))
     throw new AgentFailure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
 }
 
 /** @returns the created directories, the deepest first */
-export async function makeDirectory(dir: string): Promise<string[]> {
+export async function createDirectories(dir: string): Promise<string[]> {
   const missing: string[] = [];
   let at = dir;
   for (; (await stat(at).catch(() => null)) === null && at !== dirname(at); at = dirname(at)) missing.push(at);
@@ -60,7 +60,7 @@ export async function makeDirectory(dir: string): Promise<string[]> {
   return missing;
 }
 
-export async function unmakeDirectory(made: readonly string[]): Promise<void> {
+export async function removeEmptyDirectories(made: readonly string[]): Promise<void> {
   for (const path of made) {
     const gone = await rmdir(path).then(
       () => true,
@@ -73,7 +73,7 @@ export async function unmakeDirectory(made: readonly string[]): Promise<void> {
 /**
  * Suggests the current directory if it is empty, else a subdirectory with the application's name.
  */
-export async function proposedDirectory(dir: string, product: string): Promise<string> {
-  if (basename(dir) === product || (await refusedDirectory(dir, product)) === null) return dir;
+export async function suggestDirectory(dir: string, product: string): Promise<string> {
+  if (basename(dir) === product || (await getDirectoryRejection(dir, product)) === null) return dir;
   return resolve(dir, product);
 }

@@ -3,25 +3,25 @@
  * permissions. Never a password.
  */
 import { readConfig } from '../options/config-file.js';
-import { writeWhole } from '../system/files.js';
+import { writeFileAtomically } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const pathIn = (layout: Installation['layout']): string => join(layout.own, 'agent.json');
+const getConfigPath = (layout: Installation['layout']): string => join(layout.own, 'agent.json');
 
 /** @throws AgentFailure when the existing file cannot be read, so nothing can be added to it */
-export async function checkKeptOptions(layout: Installation['layout']): Promise<void> {
-  await readConfig(pathIn(layout), false);
+export async function checkStoredOptions(layout: Installation['layout']): Promise<void> {
+  await readConfig(getConfigPath(layout), false);
 }
 
 /** @param replace options of this run override the file; otherwise the file's values stay */
-export async function keepOptions(
+export async function storeOptions(
   { agent, layout }: Pick<Installation, 'agent' | 'layout'>,
   { replace }: { replace: boolean } = { replace: false },
 ): Promise<void> {
   const { server, licenseKey, allowHttp, requireSigned, username, passwordFile, machineId } = agent.options;
-  const path = pathIn(layout);
+  const path = getConfigPath(layout);
   const found = await readConfig(path, false);
   const before = found?.values ?? {};
   const values: Record<string, unknown> = {
@@ -38,5 +38,5 @@ export async function keepOptions(
   const names = new Set(added.map(([name]) => name));
   const rest = Object.entries(before).filter(([name]) => !names.has(name.replaceAll('_', '-')));
   await mkdir(layout.own, { recursive: true, mode: 0o700 });
-  await writeWhole(path, `${JSON.stringify(Object.fromEntries([...rest, ...added]), null, 2)}\n`);
+  await writeFileAtomically(path, `${JSON.stringify(Object.fromEntries([...rest, ...added]), null, 2)}\n`);
 }

@@ -6,8 +6,8 @@ import { ON_WINDOWS } from './files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const EVERY = ['PATH', 'HOME', 'LANG', 'TZ'];
-const WINDOWS = [
+const COMMON_VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ'];
+const WINDOWS_VARIABLES = [
   'Path',
   'PATHEXT',
   'SystemRoot',
@@ -24,8 +24,8 @@ const WINDOWS = [
 ];
 
 /** @param names further variables, or patterns of their names */
-export function childEnv(env: Env, ...names: (string | RegExp)[]): NodeJS.ProcessEnv {
-  const wanted = [...EVERY, ...(ON_WINDOWS ? WINDOWS : []), ...names];
+export function buildChildEnv(env: Env, ...names: (string | RegExp)[]): NodeJS.ProcessEnv {
+  const wanted = [...COMMON_VARIABLES, ...(ON_WINDOWS ? WINDOWS_VARIABLES : []), ...names];
   const isWanted = (name: string): boolean =>
     wanted.some((one) => (typeof one === 'string' ? one === name : one.test(name)));
   return Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== undefined && isWanted(name)));
@@ -35,7 +35,7 @@ export function childEnv(env: Env, ...names: (string | RegExp)[]): NodeJS.Proces
  * Returns the application's environment: all except the agent's secrets, because the application
  * may have started the agent.
  */
-export function applicationEnv(env: Env): NodeJS.ProcessEnv {
+export function buildApplicationEnv(env: Env): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(SVC_PASSWORD|SVC_SET_|UPDATE_AGENT_)/.test(name)),
   );

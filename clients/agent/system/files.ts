@@ -3,20 +3,20 @@ import type { Stats } from 'node:fs';
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../exit.js';
+import { getErrorCode } from '../exit.js';
 
 export const ON_WINDOWS = process.platform === 'win32';
 
-export async function look(path: string): Promise<Stats | null> {
+export async function statPath(path: string): Promise<Stats | null> {
   try {
     return await lstat(path);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error))) return null;
     throw error;
   }
 }
 
-export async function withFile<T>(
+export async function useFile<T>(
   path: string,
   flags: string | number,
   use: (file: FileHandle) => Promise<T>,
@@ -35,18 +35,18 @@ export async function withFile<T>(
  */
 export async function syncDirectory(path: string): Promise<void> {
   if (ON_WINDOWS) return;
-  await withFile(path, 'r', (directory) => syncUnlessUnsupported(directory));
+  await useFile(path, 'r', (directory) => syncUnlessUnsupported(directory));
 }
 
-export const syncFile = (path: string): Promise<void> => withFile(path, ON_WINDOWS ? 'r+' : 'r', (file) => file.sync());
+export const syncFile = (path: string): Promise<void> => useFile(path, ON_WINDOWS ? 'r+' : 'r', (file) => file.sync());
 
 async function syncUnlessUnsupported(directory: FileHandle): Promise<void> {
   await directory.sync().catch((error: unknown) => {
-    if (!['EINVAL', 'ENOTSUP', 'ENOSYS', 'EISDIR', 'EBADF'].includes(codeOf(error))) throw error;
+    if (!['EINVAL', 'ENOTSUP', 'ENOSYS', 'EISDIR', 'EBADF'].includes(getErrorCode(error))) throw error;
   });
 }
 
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o600);
@@ -61,9 +61,9 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /** Returns the SHA-256 of a file's bytes, hex. */
-export async function hashOf(path: string, signal?: AbortSignal): Promise<string> {
+export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  await withFile(path, 'r', async (file) => {
+  await useFile(path, 'r', async (file) => {
     // Buffers match the size, because most files are small.
     const highWaterMark = Math.min(1024 * 1024, (await file.stat()).size + 1);
     for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark, signal }))
@@ -75,31 +75,31 @@ export async function hashOf(path: string, signal?: AbortSignal): Promise<string
 /**
  * Windows error codes of a file that another program (a virus scanner, for example) holds briefly.
  */
-const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
+const HELD_FILE_CODES = new Set(['EBUSY', 'EPERM', 'EACCES']);
 
-export const isHeld = (error: unknown): boolean => HELD.has(codeOf(error));
+export const isHeldError = (error: unknown): boolean => HELD_FILE_CODES.has(getErrorCode(error));
 
-const HELD_MS = 10_000;
-const PAUSE_MS = 100;
+const HELD_TIMEOUT_MS = 10_000;
+const RETRY_INTERVAL_MS = 100;
 
 /**
  * Retries for 10 s while a file is held (contract 90, journal): on Windows, and on file systems
  * without links.
  */
-export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
-  const end = performance.now() + HELD_MS;
+export async function retryWhileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + HELD_TIMEOUT_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!patient || !isHeld(error) || performance.now() > end) throw error;
-      await sleep(PAUSE_MS);
+      if (!patient || !isHeldError(error) || performance.now() > end) throw error;
+      await sleep(RETRY_INTERVAL_MS);
     }
   }
 }
 
 /** Runs `work` over all items with `lanes` concurrent calls; the first error ends it. */
-export async function eachOf<T>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<void>): Promise<void> {
   const queue = items[Symbol.iterator]();
   let failed = false;
   const lane = async (): Promise<void> => {

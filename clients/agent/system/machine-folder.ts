@@ -13,13 +13,13 @@ type Env = Readonly<Record<string, string | undefined>>;
  * Returns the default folder, used without `--dir`.
  * @throws AgentFailure usage
  */
-export async function machineFolder(env: Env): Promise<string> {
-  const home = await baseOf(env);
+export async function getMachineFolder(env: Env): Promise<string> {
+  const home = await getBaseFolder(env);
   if (home === undefined) throw new AgentFailure('usage', '--dir is missing: where the script and its token shall lie');
   return join(home, 'update-agent', 'monitor');
 }
 
-async function baseOf(env: Env): Promise<string | undefined> {
+async function getBaseFolder(env: Env): Promise<string | undefined> {
   if (ON_WINDOWS) return (await isElevated()) ? env.ProgramData : env.LOCALAPPDATA;
   if (process.geteuid?.() === 0) return '/var/lib';
   return env.XDG_DATA_HOME || (env.HOME && join(env.HOME, '.local', 'share'));

@@ -5,7 +5,7 @@ import { readSystemId } from '../../../lib/formats/machine.js';
  * Returns the id of this machine: the system's, else the stored one, else a random one that must be
  * stored.
  */
-export async function machineInstance(before: string | null): Promise<{ id: string; kept: string | null }> {
+export async function resolveMachineInstance(before: string | null): Promise<{ id: string; kept: string | null }> {
   const known = (await readSystemId()) ?? before;
   if (known !== null) return { id: known, kept: null };
   const id = randomUUID();

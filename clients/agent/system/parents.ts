@@ -7,27 +7,27 @@ import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AgentFailure } from '../exit.js';
-import { look, ON_WINDOWS } from './files.js';
+import { statPath, ON_WINDOWS } from './files.js';
 
-const OTHERS_WRITE = 0o002;
-const GROUP_WRITES = 0o020;
-const STICKY = 0o1000;
+const OTHERS_WRITE_MASK = 0o002;
+const GROUP_WRITE_MASK = 0o020;
+const STICKY_BIT = 0o1000;
 
 export type ParentKind = 'directory' | 'missing' | 'no directory';
 
-const refuse = (path: string, why: string): AgentFailure =>
+const createUnsafeFailure = (path: string, why: string): AgentFailure =>
   new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
-function writableByOthers(stats: Stats): string | null {
+function getWritableReason(stats: Stats): string | null {
   if (ON_WINDOWS) return null;
   const [user, group] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (stats.uid !== user && stats.uid !== 0) return `belongs to another user (${stats.uid})`;
-  if ((stats.mode & OTHERS_WRITE) !== 0) return 'can be written to by others (chmod o-w)';
-  if ((stats.mode & GROUP_WRITES) !== 0 && stats.gid !== group) return 'can be written to by its group (chmod g-w)';
+  if ((stats.mode & OTHERS_WRITE_MASK) !== 0) return 'can be written to by others (chmod o-w)';
+  if ((stats.mode & GROUP_WRITE_MASK) !== 0 && stats.gid !== group) return 'can be written to by its group (chmod g-w)';
   return null;
 }
 
-export class Parents {
+export class ParentValidator {
   readonly #known = new Map<string, ParentKind>();
 
   private constructor(
@@ -39,64 +39,64 @@ export class Parents {
    * @param root absolute, without links. Its parents are validated too, as far as others could
    *   replace the root there.
    */
-  static async of(root: string): Promise<Parents> {
-    const stats = await look(root);
-    if (stats === null || !stats.isDirectory()) throw refuse(root, 'is no directory');
-    const why = writableByOthers(stats);
-    if (why !== null) throw refuse(root, why);
-    await writable(root);
+  static async of(root: string): Promise<ParentValidator> {
+    const stats = await statPath(root);
+    if (stats === null || !stats.isDirectory()) throw createUnsafeFailure(root, 'is no directory');
+    const why = getWritableReason(stats);
+    if (why !== null) throw createUnsafeFailure(root, why);
+    await checkWritable(root);
     await checkAncestors(root);
-    return new Parents(root, stats.dev);
+    return new ParentValidator(root, stats.dev);
   }
 
   async of(path: string): Promise<ParentKind> {
     const names = path.split('/').slice(0, -1);
     let kind: ParentKind = 'directory';
     for (let i = 1; i <= names.length && kind === 'directory'; i++)
-      kind = await this.#judge(names.slice(0, i).join('/'));
+      kind = await this.#checkKind(names.slice(0, i).join('/'));
     return kind;
   }
 
-  async #judge(path: string): Promise<ParentKind> {
+  async #checkKind(path: string): Promise<ParentKind> {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const kind = await this.#look(path);
+    const kind = await this.#readKind(path);
     this.#known.set(path, kind);
     return kind;
   }
 
-  async #look(path: string): Promise<ParentKind> {
+  async #readKind(path: string): Promise<ParentKind> {
     const at = join(this.root, ...path.split('/'));
-    const stats = await look(at);
+    const stats = await statPath(at);
     if (stats === null) return 'missing';
-    if (stats.isSymbolicLink()) throw refuse(at, 'is a link');
+    if (stats.isSymbolicLink()) throw createUnsafeFailure(at, 'is a link');
     if (!stats.isDirectory()) return 'no directory';
-    if (stats.dev !== this.device) throw refuse(at, 'lies on another device');
-    const why = writableByOthers(stats);
-    if (why !== null) throw refuse(at, why);
-    await writable(at);
+    if (stats.dev !== this.device) throw createUnsafeFailure(at, 'lies on another device');
+    const why = getWritableReason(stats);
+    if (why !== null) throw createUnsafeFailure(at, why);
+    await checkWritable(at);
     return 'directory';
   }
 }
 
-async function writable(path: string): Promise<void> {
+async function checkWritable(path: string): Promise<void> {
   await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
     throw new AgentFailure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
   });
 }
 
 export async function checkAncestors(path: string): Promise<void> {
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) await ancestor(at);
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) await checkAncestor(at);
 }
 
 /**
  * In a sticky directory only the owner can move an entry; root trusts no other user's directory
  * above it.
  */
-async function ancestor(path: string): Promise<void> {
-  const stats = await look(path);
+async function checkAncestor(path: string): Promise<void> {
+  const stats = await statPath(path);
   if (ON_WINDOWS || stats === null) return;
-  if ((stats.mode & OTHERS_WRITE) !== 0 && (stats.mode & STICKY) === 0)
-    throw refuse(path, 'can be written to by others (chmod o-w)');
-  if (process.geteuid?.() === 0 && stats.uid !== 0) throw refuse(path, `belongs to another user (${stats.uid})`);
+  if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
+    throw createUnsafeFailure(path, 'can be written to by others (chmod o-w)');
+  if (process.geteuid?.() === 0 && stats.uid !== 0) throw createUnsafeFailure(path, `belongs to another user (${stats.uid})`);
 }

@@ -1,5 +1,5 @@
 import { readFile, readlink } from 'node:fs/promises';
-import { codeOf } from '../exit.js';
+import { getErrorCode } from '../exit.js';
 
 /** A process that may not be signaled counts as running. */
 export function isRunning(pid: number): boolean {
@@ -7,24 +7,24 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return getErrorCode(error) === 'EPERM';
   }
 }
 
 /** Returns the start time of a process on Linux, which detects reused process ids. */
-export async function beginOf(pid: number): Promise<string | null> {
-  const fields = await processFields(pid);
+export async function getStartTime(pid: number): Promise<string | null> {
+  const fields = await readProcessFields(pid);
   return fields?.[19] ?? null;
 }
 
 /** Returns true for an ended process that its parent has not reaped. */
-export const isZombie = async (pid: number): Promise<boolean> => (await processFields(pid))?.[0] === 'Z';
+export const isZombie = async (pid: number): Promise<boolean> => (await readProcessFields(pid))?.[0] === 'Z';
 
 /**
  * Returns `/proc/<pid>/stat` after the name, which may contain anything: state, parent, …, start
  * time as the 20th.
  */
-async function processFields(pid: number): Promise<string[] | null> {
+async function readProcessFields(pid: number): Promise<string[] | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
@@ -39,7 +39,7 @@ export function isFromEarlierBoot(before: string, now: string): boolean {
 }
 
 /** Returns a mark of the boot and container, within which processes can be looked up. */
-export async function processSpace(): Promise<string> {
+export async function getProcessSpace(): Promise<string> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   const pids = await readlink('/proc/self/ns/pid').catch(() => '');
   return `${boot.trim()} ${pids}`.trim();

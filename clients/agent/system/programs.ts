@@ -12,7 +12,7 @@ import { ON_WINDOWS } from './files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export async function programAt(name: string, env: Env): Promise<string | null> {
+export async function findProgram(name: string, env: Env): Promise<string | null> {
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
     const path = join(folder, name);
@@ -20,12 +20,12 @@ export async function programAt(name: string, env: Env): Promise<string | null> 
       () => true,
       () => false,
     );
-    if (runs && (await isSafe(path))) return path;
+    if (runs && (await isRootControlled(path))) return path;
   }
   return null;
 }
 
-export async function isSafe(path: string): Promise<boolean> {
+export async function isRootControlled(path: string): Promise<boolean> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return true;
   const real = await realpath(path);
   const { uid, mode } = await stat(real);
@@ -39,8 +39,8 @@ export async function isSafe(path: string): Promise<boolean> {
   );
 }
 
-const OTHERS_WRITE = 0o022;
-const STICKY = 0o1000;
+const OTHERS_WRITE_MASK = 0o022;
+const STICKY_BIT = 0o1000;
 
 /**
  * Resolves a program that root will start unattended.
@@ -52,11 +52,11 @@ export async function resolveRootProgram(path: string): Promise<string> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return path;
   for (let at = real; ; at = dirname(at)) {
     const stats = await lstat(at);
-    const isSticky = stats.isDirectory() && (stats.mode & STICKY) !== 0;
+    const isSticky = stats.isDirectory() && (stats.mode & STICKY_BIT) !== 0;
     const why =
       stats.uid !== 0
         ? `belongs to another user (${stats.uid})`
-        : (stats.mode & OTHERS_WRITE) !== 0 && !isSticky
+        : (stats.mode & OTHERS_WRITE_MASK) !== 0 && !isSticky
           ? 'can be written to by others than root (chmod go-w)'
           : null;
     if (why !== null)
@@ -68,7 +68,7 @@ export async function resolveRootProgram(path: string): Promise<string> {
   }
 }
 
-const LIMIT_MS = 60_000;
+const RUN_TIMEOUT_MS = 60_000;
 
 /**
  * Runs a system program without input, so that it cannot wait for an answer.
@@ -78,7 +78,7 @@ export async function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  limitMs = LIMIT_MS,
+  limitMs = RUN_TIMEOUT_MS,
 ): Promise<{ stdout: string }> {
   const running = promisify(execFile)(program, [...args], {
     env,

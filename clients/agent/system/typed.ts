@@ -5,32 +5,32 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AgentFailure } from '../exit.js';
-import { look, ON_WINDOWS } from './files.js';
+import { statPath, ON_WINDOWS } from './files.js';
 
-const OTHERS_WRITE = 0o002;
-const STICKY = 0o1000;
+const OTHERS_WRITE_MASK = 0o002;
+const STICKY_BIT = 0o1000;
 
-const refuse = (path: string, why: string): AgentFailure =>
+const createUnsafeFailure = (path: string, why: string): AgentFailure =>
   new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
 /** @param dir absolute; it may not exist yet */
-export async function checkTyped(dir: string): Promise<void> {
-  const own = await look(dir);
-  if (own?.isSymbolicLink()) throw await link(dir);
+export async function checkEnteredDirectory(dir: string): Promise<void> {
+  const own = await statPath(dir);
+  if (own?.isSymbolicLink()) throw await createLinkFailure(dir);
   const isRoot = !ON_WINDOWS && process.geteuid?.() === 0;
   for (let at = dirname(dir); at !== dirname(at); at = dirname(at)) {
-    const stats = await look(at);
+    const stats = await statPath(at);
     if (stats === null) continue;
-    if (stats.isSymbolicLink()) throw await link(at);
+    if (stats.isSymbolicLink()) throw await createLinkFailure(at);
     if (!isRoot) continue;
     // Its owner could rename this directory and so choose what root finds at the path next time.
-    if (stats.uid !== 0 && stats.uid !== own?.uid) throw refuse(at, `belongs to another user (${stats.uid})`);
-    if ((stats.mode & OTHERS_WRITE) !== 0 && (stats.mode & STICKY) === 0)
-      throw refuse(at, 'can be written to by others (chmod o-w)');
+    if (stats.uid !== 0 && stats.uid !== own?.uid) throw createUnsafeFailure(at, `belongs to another user (${stats.uid})`);
+    if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
+      throw createUnsafeFailure(at, 'can be written to by others (chmod o-w)');
   }
 }
 
-async function link(path: string): Promise<AgentFailure> {
+async function createLinkFailure(path: string): Promise<AgentFailure> {
   const target = await realpath(path).catch(() => 'nowhere');
-  return refuse(path, `is a link to ${target}: name the directory itself`);
+  return createUnsafeFailure(path, `is a link to ${target}: name the directory itself`);
 }

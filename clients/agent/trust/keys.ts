@@ -5,9 +5,9 @@
  */
 import { KeyRefused } from '../../../lib/formats/public-key.js';
 import {
-  chainLeadsFrom,
+  hasTrustedChain,
   isSignedBy,
-  readPublicKey,
+  parsePublicKey,
   type Predecessor,
   type VerifyingKey,
 } from '../../../lib/formats/signature.js';
@@ -27,29 +27,29 @@ export interface KeyDecision {
   state: TrustState;
 }
 
-const unverified = (why: string): AgentFailure => new AgentFailure('unverified', why);
+const createUnverifiedFailure = (why: string): AgentFailure => new AgentFailure('unverified', why);
 
 /** @throws AgentFailure exit 3 for a response without an RSA key of 2048 bits or more */
-export function readOfferedKey(body: Readonly<Record<string, unknown>>): OfferedKey {
+export function parseOfferedKey(body: Readonly<Record<string, unknown>>): OfferedKey {
   const { public_key: pem, predecessors = [] } = body;
   if (typeof pem !== 'string' || !Array.isArray(predecessors))
-    throw unverified('the server’s public key cannot be read');
+    throw createUnverifiedFailure('the server’s public key cannot be read');
   const chain = predecessors.map((entry: unknown): Predecessor => {
     const { public_key, signature } = (entry ?? {}) as Partial<Record<keyof Predecessor, unknown>>;
     if (typeof public_key !== 'string' || typeof signature !== 'string')
-      throw unverified('the predecessors of the server’s public key cannot be read');
+      throw createUnverifiedFailure('the predecessors of the server’s public key cannot be read');
     return { public_key, signature };
   });
-  return { key: releaseKey(pem), predecessors: chain };
+  return { key: importReleaseKey(pem), predecessors: chain };
 }
 
-export function releaseKey(pem: string): VerifyingKey {
+export function importReleaseKey(pem: string): VerifyingKey {
   try {
-    const key = readPublicKey(pem);
-    if (key.algorithm !== 'rsa-sha256') throw unverified('the server’s public key is no RSA key');
+    const key = parsePublicKey(pem);
+    if (key.algorithm !== 'rsa-sha256') throw createUnverifiedFailure('the server’s public key is no RSA key');
     return key;
   } catch (error) {
-    if (error instanceof KeyRefused) throw unverified(`the server’s public key ${error.message}`);
+    if (error instanceof KeyRefused) throw createUnverifiedFailure(`the server’s public key ${error.message}`);
     throw error;
   }
 }
@@ -63,12 +63,12 @@ export interface KeyRules {
 }
 
 /** @param offered null when the server has no key */
-export function decideKey(offered: OfferedKey | null, rules: KeyRules): KeyDecision {
+export function selectKey(offered: OfferedKey | null, rules: KeyRules): KeyDecision {
   const { state, pin, allowUnsigned } = rules;
   const trusted = pin ?? state.pin?.sha256 ?? null;
   if (offered === null) {
     if (trusted !== null && !allowUnsigned)
-      throw unverified(
+      throw createUnverifiedFailure(
         'a key is pinned, and the server says that it has none (--allow-unsigned lifts that for one run)',
       );
     return { key: null, state };
@@ -76,21 +76,21 @@ export function decideKey(offered: OfferedKey | null, rules: KeyRules): KeyDecis
   const { key, predecessors } = offered;
   const former = pin === null ? state.former_keys : state.former_keys.filter((hash) => hash !== pin);
   if (former.includes(key.spkiSha256))
-    throw unverified(`the server’s key ${key.keyId} was replaced by a newer one before`);
+    throw createUnverifiedFailure(`the server’s key ${key.keyId} was replaced by a newer one before`);
   if (trusted === null || trusted === key.spkiSha256)
-    return { key, state: pinned(state, key, former, pin !== null, rules) };
-  if (!chainLeadsFrom(trusted, key, predecessors))
-    throw unverified(
+    return { key, state: buildPinnedState(state, key, former, pin !== null, rules) };
+  if (!hasTrustedChain(trusted, key, predecessors))
+    throw createUnverifiedFailure(
       `the server’s key ${key.keyId} is not the pinned one, and nothing proves that it follows it (--pin ${key.spkiSha256} takes it by hand)`,
     );
-  const passed = keysUpTo(trusted, predecessors);
+  const passed = listKeysUpTo(trusted, predecessors);
   if (passed.some((hash) => former.includes(hash)))
-    throw unverified('the server’s key comes from one that was replaced before');
-  const next = pinned(state, key, [...former, ...passed], false, rules);
+    throw createUnverifiedFailure('the server’s key comes from one that was replaced before');
+  const next = buildPinnedState(state, key, [...former, ...passed], false, rules);
   return { key, state: { ...next, highest_version: rules.installed } };
 }
 
-function pinned(
+function buildPinnedState(
   state: TrustState,
   key: VerifyingKey,
   former: string[],
@@ -106,10 +106,10 @@ function pinned(
   };
 }
 
-function keysUpTo(pin: string, predecessors: readonly Predecessor[]): string[] {
+function listKeysUpTo(pin: string, predecessors: readonly Predecessor[]): string[] {
   const hashes: string[] = [];
   for (const { public_key } of predecessors) {
-    hashes.push(readPublicKey(public_key).spkiSha256);
+    hashes.push(parsePublicKey(public_key).spkiSha256);
     if (hashes.at(-1) === pin) break;
   }
   return hashes;
@@ -127,15 +127,15 @@ export interface SignatureRules {
  * Verifies the signature of a manifest's exact bytes.
  * @returns a warning; null when signed with the right key
  */
-export function judgeSignature(bytes: Uint8Array, signature: string | null, rules: SignatureRules): string | null {
+export function verifySignature(bytes: Uint8Array, signature: string | null, rules: SignatureRules): string | null {
   const { key, pinned, required, allowUnsigned } = rules;
   if (signature === null) {
     if (!required && !pinned) return 'the release is not signed';
     if (allowUnsigned) return 'the release is not signed, which --allow-unsigned allows for this run';
     const why = required ? 'signed releases are required' : 'a key is pinned';
-    throw unverified(`the release is not signed, and ${why} (--allow-unsigned lifts that for one run)`);
+    throw createUnverifiedFailure(`the release is not signed, and ${why} (--allow-unsigned lifts that for one run)`);
   }
-  if (key === null) throw unverified('the release is signed, and there is no key to judge it by');
-  if (!isSignedBy(key, bytes, signature)) throw unverified('the signature of the release is wrong');
+  if (key === null) throw createUnverifiedFailure('the release is signed, and there is no key to judge it by');
+  if (!isSignedBy(key, bytes, signature)) throw createUnverifiedFailure('the signature of the release is wrong');
   return null;
 }

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isVersion } from '../../../lib/versions.js';
-import { codeOf, AgentFailure } from '../exit.js';
-import { writeWhole } from '../system/files.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
+import { writeFileAtomically } from '../system/files.js';
 
-export interface Pin {
+export interface PinnedKey {
   sha256: string;
   /** The whole key, base64 of the SPKI DER; null while only its hash is known from `--pin`. */
   spki: string | null;
@@ -17,7 +17,7 @@ export interface Pin {
 export interface TrustState {
   schema: 1;
   highest_version: string | null;
-  pin: Pin | null;
+  pin: PinnedKey | null;
   /** SHA-256 of the SPKI DER of earlier keys, which are rejected. */
   former_keys: string[];
   /** True once the server or the administrator required signed releases; never reset. */
@@ -33,7 +33,7 @@ export interface TrustState {
   unsigned_said?: string | null;
 }
 
-export const newState = (): TrustState => ({
+export const createState = (): TrustState => ({
   schema: 1,
   highest_version: null,
   pin: null,
@@ -48,35 +48,35 @@ export async function readState(path: string): Promise<TrustState> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return newState();
-    throw unreadable(path, codeOf(error), error);
+    if (getErrorCode(error) === 'ENOENT') return createState();
+    throw createUnreadableFailure(path, getErrorCode(error), error);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw unreadable(path, 'it is no JSON', error);
+    throw createUnreadableFailure(path, 'it is no JSON', error);
   }
-  if (!isState(value)) throw unreadable(path, 'its fields are not what the agent wrote');
+  if (!isTrustState(value)) throw createUnreadableFailure(path, 'its fields are not what the agent wrote');
   return value;
 }
 
 export const writeState = (path: string, state: TrustState): Promise<void> =>
-  writeWhole(path, `${JSON.stringify(state, null, 2)}\n`);
+  writeFileAtomically(path, `${JSON.stringify(state, null, 2)}\n`);
 
-const unreadable = (path: string, why: string, cause?: unknown): AgentFailure =>
+const createUnreadableFailure = (path: string, why: string, cause?: unknown): AgentFailure =>
   new AgentFailure(
     'unverified',
     `${path} cannot be read (${why}); without it the pinned key is unknown. Restore it, or remove it and give --pin`,
     { cause },
   );
 
-const HEX = /^[0-9a-f]{64}$/;
+const SHA256_PATTERN = /^[0-9a-f]{64}$/;
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function isState(value: unknown): value is TrustState {
+function isTrustState(value: unknown): value is TrustState {
   if (!isRecord(value)) return false;
   const { schema, highest_version, pin, former_keys, require_signed, statements, instance, unsigned_said } = value;
   return (
@@ -84,7 +84,7 @@ function isState(value: unknown): value is TrustState {
     (highest_version === null || (isText(highest_version) && isVersion(highest_version))) &&
     (pin === null || isPin(pin)) &&
     Array.isArray(former_keys) &&
-    former_keys.every((key) => isText(key) && HEX.test(key)) &&
+    former_keys.every((key) => isText(key) && SHA256_PATTERN.test(key)) &&
     typeof require_signed === 'boolean' &&
     isRecord(statements) &&
     Object.values(statements).every((at) => isText(at) && !Number.isNaN(Date.parse(at))) &&
@@ -93,8 +93,8 @@ function isState(value: unknown): value is TrustState {
   );
 }
 
-function isPin(value: unknown): value is Pin {
-  if (!isRecord(value) || !isText(value.sha256) || !HEX.test(value.sha256)) return false;
+function isPin(value: unknown): value is PinnedKey {
+  if (!isRecord(value) || !isText(value.sha256) || !SHA256_PATTERN.test(value.sha256)) return false;
   if (value.spki === null) return true;
   return (
     isText(value.spki) && createHash('sha256').update(Buffer.from(value.spki, 'base64')).digest('hex') === value.sha256

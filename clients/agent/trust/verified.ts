@@ -3,8 +3,8 @@
  */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
-import { readFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
-import { differsFrom, ManifestInvalid, readManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
+import { parseFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
+import { findIdentityMismatch, InvalidManifest, readManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { isPlatform } from '../../../lib/formats/platform.js';
 import { isSignedBy, type VerifyingKey } from '../../../lib/formats/signature.js';
 import { AgentFailure } from '../exit.js';
@@ -19,22 +19,22 @@ export interface VerifiedRelease {
   bytes: Buffer;
 }
 
-export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const unverified = (why: string, cause?: unknown): AgentFailure => new AgentFailure('unverified', why, { cause });
+const createUnverifiedFailure = (why: string, cause?: unknown): AgentFailure => new AgentFailure('unverified', why, { cause });
 
-export function manifestOf(bytes: Buffer): ReleaseManifest {
+export function parseManifest(bytes: Buffer): ReleaseManifest {
   const text = bytes.toString('utf8');
-  if (!Buffer.from(text, 'utf8').equals(bytes)) throw unverified('the manifest is not UTF-8');
+  if (!Buffer.from(text, 'utf8').equals(bytes)) throw createUnverifiedFailure('the manifest is not UTF-8');
   try {
     return readManifest(text);
   } catch (error) {
-    if (error instanceof ManifestInvalid) throw unverified(error.message, error);
+    if (error instanceof InvalidManifest) throw createUnverifiedFailure(error.message, error);
     throw error;
   }
 }
 
-export interface AskedRelease {
+export interface RequestedRelease {
   product: string;
   channel: string;
   platform: string;
@@ -47,23 +47,23 @@ export interface AskedRelease {
  * Compares a manifest with the request. A signature proves its author, not that it is the requested
  * one (arbitrary software, mix-and-match).
  */
-export function compareWithAsked(manifest: ReleaseManifest, asked: AskedRelease): void {
+export function compareWithRequest(manifest: ReleaseManifest, asked: RequestedRelease): void {
   const { platform } = asked;
-  if (!isPlatform(platform)) throw unverified(`the platform ${platform} is unknown`);
-  const field = differsFrom(manifest, { ...asked, platform, sha256: asked.packageSha256 });
-  if (field !== null) throw unverified(`the manifest’s ${field} is not the one that was asked for`);
+  if (!isPlatform(platform)) throw createUnverifiedFailure(`the platform ${platform} is unknown`);
+  const field = findIdentityMismatch(manifest, { ...asked, platform, sha256: asked.packageSha256 });
+  if (field !== null) throw createUnverifiedFailure(`the manifest’s ${field} is not the one that was asked for`);
   if (manifest.package.size !== asked.packageSize)
-    throw unverified('the manifest’s package.size is not the one that was offered');
+    throw createUnverifiedFailure('the manifest’s package.size is not the one that was offered');
 }
 
 export function checkNotOlder(manifest: ReleaseManifest, installed: string | null, highest: string | null): void {
   const { version, min_version: least } = manifest;
   if (installed !== null && compareVersions(version, installed) <= 0)
-    throw unverified(`${version} is not newer than the installed ${installed}`);
+    throw createUnverifiedFailure(`${version} is not newer than the installed ${installed}`);
   if (highest !== null && compareVersions(version, highest) < 0)
-    throw unverified(`${version} is older than ${highest}, which was installed here before`);
+    throw createUnverifiedFailure(`${version} is older than ${highest}, which was installed here before`);
   if (least !== null && installed !== null && compareVersions(least, installed) > 0)
-    throw unverified(`${version} wants ${least} or newer to be installed before it`);
+    throw createUnverifiedFailure(`${version} wants ${least} or newer to be installed before it`);
 }
 
 export interface FreshnessInput {
@@ -80,13 +80,13 @@ export interface FreshnessInput {
 }
 
 /** Returns why the offer is not confirmed as current, or the `issued_at` to remember. */
-export function judgeFreshness(input: FreshnessInput): { why: string; missing: boolean } | { issuedAt: string } {
+export function verifyFreshness(input: FreshnessInput): { why: string; missing: boolean } | { issuedAt: string } {
   const { signed, key, platform } = input;
   if (signed === null) return { why: 'the server gives no statement of freshness', missing: true };
   if (key === null) return { why: 'the statement of freshness cannot be judged without a key', missing: true };
   if (!isSignedBy(key, Buffer.from(signed.statement, 'utf8'), signed.signature))
     return { why: 'the signature of the statement of freshness is wrong', missing: false };
-  const statement = readFreshness(signed.statement);
+  const statement = parseFreshness(signed.statement);
   if (statement === null || !isPlatform(platform))
     return { why: 'the statement of freshness cannot be read', missing: false };
   const why = findFreshnessFault(statement, { ...input, platform });

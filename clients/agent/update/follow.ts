@@ -4,36 +4,36 @@
  */
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
-import { printable } from '../../../lib/text/printable.js';
-import { below } from '../options/address.js';
-import { download, OtherBytes, readSmall } from '../net/download.js';
-import { bring, type CarryOver } from './bring.js';
+import { toPrintable } from '../../../lib/text/printable.js';
+import { resolveServerPath } from '../options/address.js';
+import { downloadPackage, ContentMismatch, downloadToMemory } from '../net/download.js';
+import { installVerified, type CarryOver } from './bring.js';
 import type { Installation } from './installation.js';
-import { ask, type FoundRelease } from './question.js';
-import type { ManifestPlace, UpdateQuestion, UpdateServer } from './server.js';
+import { findRelease, type FoundRelease } from './question.js';
+import type { ManifestPlace, UpdateQuery, UpdateServiceClient } from './server.js';
 import { checkSpace } from './space.js';
 
 /**
  * Maximum steps of an old installation (contract 40, publishing), so that a faulty server cannot
  * cause an endless loop.
  */
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 
-export interface Way {
-  question: UpdateQuestion;
+export interface UpdateContext {
+  question: UpdateQuery;
   fresh: boolean;
   beforePlan: () => Promise<void>;
   carryOver: CarryOver;
 }
 
-export async function follow(
+export async function installOffered(
   installation: Installation,
-  server: UpdateServer,
-  { question, fresh, beforePlan, carryOver }: Way,
+  server: UpdateServiceClient,
+  { question, fresh, beforePlan, carryOver }: UpdateContext,
 ): Promise<number> {
   const { output } = installation.agent;
   let { version } = question;
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const fetched = await fetchOffered(installation, server, {
       question: { ...question, version },
       fresh: fresh && step === 0,
@@ -41,15 +41,15 @@ export async function follow(
     if (fetched === null) return step;
     const { found, archive } = fetched;
     const { manifest } = found.release;
-    await bring(installation, { release: found.release, archive, beforePlan, carryOver });
+    await installVerified(installation, { release: found.release, archive, beforePlan, carryOver });
     await rm(archive, { force: true });
-    output.updated(fresh && step === 0 ? null : version, manifest.version);
+    output.reportUpdated(fresh && step === 0 ? null : version, manifest.version);
     version = manifest.version;
     if (!found.more) return step + 1;
   }
   const { root } = installation.layout;
-  output.warning(`${MOST_STEPS} steps were taken, and ${root} is not at the newest version yet: run the agent again`);
-  return MOST_STEPS;
+  output.warn(`${MAX_STEPS} steps were taken, and ${root} is not at the newest version yet: run the agent again`);
+  return MAX_STEPS;
 }
 
 /**
@@ -58,25 +58,25 @@ export async function follow(
  */
 async function fetchOffered(
   installation: Installation,
-  server: UpdateServer,
-  asked: { question: UpdateQuestion; fresh: boolean },
+  server: UpdateServiceClient,
+  asked: { question: UpdateQuery; fresh: boolean },
 ): Promise<{ found: FoundRelease; archive: string } | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
-    readSmall({ url: below(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.release());
+    downloadToMemory({ url: resolveServerPath(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.releaseWarnings());
   for (let attempt = 0; ; attempt++) {
     try {
-      const found = await ask(installation, server, asked, readManifest);
+      const found = await findRelease(installation, server, asked, readManifest);
       return found && { found, archive: await fetchPackage(installation, server, found) };
     } catch (error) {
-      if (!(error instanceof OtherBytes) || attempt > 0) throw error;
+      if (!(error instanceof ContentMismatch) || attempt > 0) throw error;
     }
   }
 }
 
 async function fetchPackage(
   { agent, layout }: Installation,
-  server: UpdateServer,
+  server: UpdateServiceClient,
   found: FoundRelease,
 ): Promise<string> {
   const { network, output, hooks, signal } = agent;
@@ -84,17 +84,17 @@ async function fetchPackage(
   const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
   await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
   const { sha256, size } = manifest.package;
-  const notes = found.offered.notes === null ? '' : `: ${printable(found.offered.notes, 200)}`;
-  output.note('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
-  return download(
+  const notes = found.offered.notes === null ? '' : `: ${toPrintable(found.offered.notes, 200)}`;
+  output.printNote('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
+  return downloadPackage(
     layout.download,
-    { url: below(server.address, found.offered.packageUrl), size, sha256 },
+    { url: resolveServerPath(server.address, found.offered.packageUrl), size, sha256 },
     {
       network,
       hooks,
       signal,
-      onAccepted: () => output.release(),
-      onProgress: (done, before) => output.progress('downloading', done, size, before),
+      onAccepted: () => output.releaseWarnings(),
+      onProgress: (done, before) => output.drawProgress('downloading', done, size, before),
     },
   );
 }

@@ -5,26 +5,26 @@
 import { mkdir, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { compareVersions } from '../../../lib/versions.js';
-import { ownPath } from '../apply/own-file.js';
-import { Parents } from '../system/parents.js';
-import { prepare, recover, type Recovered } from '../apply/recover.js';
-import { codeOf, AgentFailure } from '../exit.js';
+import { findOwnPath } from '../apply/own-file.js';
+import { ParentValidator } from '../system/parents.js';
+import { prepareFolders, recoverTransaction, type RecoveryResult } from '../apply/recover.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
-import { Layout, OWN_FOLDER } from '../layout.js';
+import { InstallationLayout, OWN_FOLDER } from '../layout.js';
 import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Network } from '../net/network.js';
 import type { CheckedOptions } from '../options.js';
-import type { Output } from '../output.js';
-import { manifestOf } from '../trust/verified.js';
-import { takeLock, type Lock } from './lock.js';
-import { recorderIn } from './log.js';
+import type { AgentOutput } from '../output.js';
+import { parseManifest } from '../trust/verified.js';
+import { acquireLock, type InstallationLock } from './lock.js';
+import { createRecorder } from './log.js';
 import type { ServiceControl } from './service.js';
 import { readState, writeState, type TrustState } from '../trust/state.js';
 
 export interface Agent {
   options: CheckedOptions;
   env: Readonly<Record<string, string | undefined>>;
-  output: Output;
+  output: AgentOutput;
   hooks: Hooks;
   signal: AbortSignal;
   ownFile: string;
@@ -35,29 +35,29 @@ export interface Agent {
 export class Installation {
   private constructor(
     readonly agent: Agent,
-    readonly layout: Layout,
+    readonly layout: InstallationLayout,
     readonly own: string | null,
-    readonly recovered: Recovered,
+    readonly recovered: RecoveryResult,
     readonly state: { current: TrustState },
     public manifest: ReleaseManifest | null,
-    private readonly lock: Lock,
+    private readonly lock: InstallationLock,
   ) {}
 
   /** @param agent its `options.dir` exists */
   static async open(agent: Agent): Promise<Installation> {
-    const layout = new Layout(await rootOf(agent.options.dir));
+    const layout = new InstallationLayout(await resolveRoot(agent.options.dir));
     await checkOwnFolders(layout);
     await mkdir(layout.own, { recursive: true, mode: 0o700 });
-    const lock = await takeLock(layout.lock);
+    const lock = await acquireLock(layout.lock);
     try {
-      await prepare(layout);
-      agent.output.record = recorderIn(layout.log);
-      const own = await ownPath(layout, agent.ownFile);
-      const recovered = await recover(layout, own, agent.hooks);
+      await prepareFolders(layout);
+      agent.output.record = createRecorder(layout.log);
+      const own = await findOwnPath(layout, agent.ownFile);
+      const recovered = await recoverTransaction(layout, own, agent.hooks);
       const state = { current: await readState(layout.state) };
-      const manifest = await readInstalled(layout.manifest);
+      const manifest = await readInstalledManifest(layout.manifest);
       const installation = new Installation(agent, layout, own, recovered, state, manifest, lock);
-      if (manifest !== null) await installation.remember(manifest.version);
+      if (manifest !== null) await installation.saveHighestVersion(manifest.version);
       return installation;
     } catch (error) {
       await lock.release();
@@ -66,7 +66,7 @@ export class Installation {
   }
 
   /** Validated again for each plan, because the tree may have changed. */
-  readonly parents = (): Promise<Parents> => Parents.of(this.layout.root);
+  readonly createParentValidator = (): Promise<ParentValidator> => ParentValidator.of(this.layout.root);
 
   async save(state: TrustState): Promise<void> {
     if (JSON.stringify(state) === JSON.stringify(this.state.current)) return;
@@ -78,7 +78,7 @@ export class Installation {
    * Stores the highest version ever. A crash between the commit and this call is harmless, because
    * every start considers the installed version.
    */
-  async remember(version: string): Promise<void> {
+  async saveHighestVersion(version: string): Promise<void> {
     const highest = this.state.current.highest_version;
     if (highest !== null && compareVersions(version, highest) <= 0) return;
     await this.save({ ...this.state.current, highest_version: version });
@@ -90,9 +90,9 @@ export class Installation {
   }
 }
 
-export async function rootOf(dir: string): Promise<string> {
+export async function resolveRoot(dir: string): Promise<string> {
   return realpath(dir).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') throw new AgentFailure('usage', `${dir} does not exist`, { cause: error });
+    if (getErrorCode(error) === 'ENOENT') throw new AgentFailure('usage', `${dir} does not exist`, { cause: error });
     throw error;
   });
 }
@@ -101,14 +101,14 @@ export async function rootOf(dir: string): Promise<string> {
  * The agent's own folders are validated like parents: a link there is exit 9 before anything is
  * written.
  */
-async function checkOwnFolders(layout: Layout): Promise<void> {
-  const parents = await Parents.of(layout.root);
+async function checkOwnFolders(layout: InstallationLayout): Promise<void> {
+  const parents = await ParentValidator.of(layout.root);
   for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'log/']) {
     const path = `${OWN_FOLDER}/${folder}x`;
     if ((await parents.of(path)) === 'no directory')
       throw new AgentFailure(
         'spaceOrPermission',
-        `${layout.at(path)} lies below something that is no directory; nothing was changed`,
+        `${layout.resolvePath(path)} lies below something that is no directory; nothing was changed`,
       );
   }
 }
@@ -117,11 +117,11 @@ async function checkOwnFolders(layout: Layout): Promise<void> {
  * Its paths follow the rules of the archive, so that nothing in the tree can lead the agent out of
  * it.
  */
-async function readInstalled(path: string): Promise<ReleaseManifest | null> {
+async function readInstalledManifest(path: string): Promise<ReleaseManifest | null> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
     (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null;
-      if (codeOf(error) === 'ELOOP')
+      if (getErrorCode(error) === 'ENOENT') return null;
+      if (getErrorCode(error) === 'ELOOP')
         throw new AgentFailure('spaceOrPermission', `${path} is a link; nothing was changed`, { cause: error });
       throw error;
     },
@@ -131,7 +131,7 @@ async function readInstalled(path: string): Promise<ReleaseManifest | null> {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES)
       throw new AgentFailure('unverified', `${path} is no manifest`);
-    return manifestOf(await file.readFile());
+    return parseManifest(await file.readFile());
   } finally {
     await file.close();
   }

@@ -9,10 +9,10 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf, AgentFailure } from '../exit.js';
-import { beginOf, isFromEarlierBoot, isRunning, processSpace } from '../system/processes.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
+import { getStartTime, isFromEarlierBoot, isRunning, getProcessSpace } from '../system/processes.js';
 
-interface Owner {
+interface LockOwner {
   pid: number;
   /** The process's start time as the system reports it; null where unavailable. */
   began: string | null;
@@ -22,12 +22,12 @@ interface Owner {
   host?: string;
 }
 
-const TOUCH_MS = 10_000;
+const TOUCH_INTERVAL_MS = 10_000;
 /** An owner that cannot be looked up counts as dead after not touching its file for this long. */
-const SILENT_MS = 120_000;
-const NUMBER = /^\d{1,15}$/;
+const OWNER_TIMEOUT_MS = 120_000;
+const NUMBER_PATTERN = /^\d{1,15}$/;
 
-export interface Lock {
+export interface InstallationLock {
   release(): Promise<void>;
 }
 
@@ -35,30 +35,30 @@ export interface Lock {
  * @param folder `.update-agent/lock`; its parent exists
  * @param touchMs interval in which owners touch their files
  */
-export async function takeLock(folder: string, touchMs = TOUCH_MS): Promise<Lock> {
+export async function acquireLock(folder: string, touchMs = TOUCH_INTERVAL_MS): Promise<InstallationLock> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (getErrorCode(error) !== 'EEXIST') throw error;
   });
   for (;;) {
-    const held = await numbers(folder);
+    const held = await listNumbers(folder);
     const mine = (held.at(-1) ?? 0) + 1;
-    if (await anyAlive(folder, held, touchMs)) throw busy();
+    if (await isAnyAlive(folder, held, touchMs)) throw createBusyFailure();
     const path = join(folder, String(mine));
-    if (!(await claim(path))) continue;
-    const higher = (await numbers(folder)).some((n) => n > mine);
-    if (higher || (await anyAlive(folder, held, touchMs))) {
+    if (!(await claimNumber(path))) continue;
+    const higher = (await listNumbers(folder)).some((n) => n > mine);
+    if (higher || (await isAnyAlive(folder, held, touchMs))) {
       await rm(path, { force: true });
       if (higher) continue;
-      throw busy();
+      throw createBusyFailure();
     }
     for (const n of held) await rm(join(folder, String(n)), { force: true });
-    return hold(path, touchMs);
+    return holdLock(path, touchMs);
   }
 }
 
-const busy = (): AgentFailure => new AgentFailure('busy', 'another update agent is at work in this installation');
+const createBusyFailure = (): AgentFailure => new AgentFailure('busy', 'another update agent is at work in this installation');
 
-function hold(path: string, touchMs: number): Lock {
+function holdLock(path: string, touchMs: number): InstallationLock {
   const timer = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => clearInterval(timer));
@@ -72,59 +72,59 @@ function hold(path: string, touchMs: number): Lock {
   };
 }
 
-async function numbers(folder: string): Promise<number[]> {
+async function listNumbers(folder: string): Promise<number[]> {
   const names = await readdir(folder);
   return names
-    .filter((name) => NUMBER.test(name))
+    .filter((name) => NUMBER_PATTERN.test(name))
     .map(Number)
     .sort((a, b) => a - b);
 }
 
-async function claim(path: string): Promise<boolean> {
-  const owner = JSON.stringify(await self());
+async function claimNumber(path: string): Promise<boolean> {
+  const owner = JSON.stringify(await describeOwner());
   try {
     await writeFile(path, owner, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
 
-async function anyAlive(folder: string, held: readonly number[], touchMs: number): Promise<boolean> {
+async function isAnyAlive(folder: string, held: readonly number[], touchMs: number): Promise<boolean> {
   for (const n of held) if (await isAlive(join(folder, String(n)), touchMs)) return true;
   return false;
 }
 
-async function self(): Promise<Owner> {
-  return { pid: process.pid, began: await beginOf(process.pid), space: await processSpace(), host: hostname() };
+async function describeOwner(): Promise<LockOwner> {
+  return { pid: process.pid, began: await getStartTime(process.pid), space: await getProcessSpace(), host: hostname() };
 }
 
 async function isAlive(path: string, touchMs: number): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const owner = ownerOf(text);
+  const owner = parseOwner(text);
   if (owner === null) return false;
-  const space = await processSpace();
-  if (owner.space === space) return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+  const space = await getProcessSpace();
+  if (owner.space === space) return isRunning(owner.pid) && owner.began === (await getStartTime(owner.pid));
   // From before this machine's last boot. Another machine may share the directory.
   if ((owner.host ?? hostname()) === hostname() && isFromEarlierBoot(owner.space, space)) return false;
-  const touched = await touchedAt(path);
+  const touched = await getTouchTime(path);
   const age = Date.now() - touched;
-  if (age >= -touchMs) return age < SILENT_MS;
+  if (age >= -touchMs) return age < OWNER_TIMEOUT_MS;
   // The clock moved backwards since: a living owner soon touches its file again.
   await pause(2 * touchMs);
-  return (await touchedAt(path)) !== touched;
+  return (await getTouchTime(path)) !== touched;
 }
 
-const touchedAt = (path: string): Promise<number> =>
+const getTouchTime = (path: string): Promise<number> =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
 
-function ownerOf(text: string): Owner | null {
+function parseOwner(text: string): LockOwner | null {
   try {
-    const value = JSON.parse(text) as Partial<Owner> | null;
+    const value = JSON.parse(text) as Partial<LockOwner> | null;
     if (typeof value?.pid !== 'number' || typeof value.space !== 'string') return null;
     const { pid, space, host } = value;
     const began = typeof value.began === 'string' ? value.began : null;

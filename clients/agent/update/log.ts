@@ -2,18 +2,18 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Recorder } from '../output.js';
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_LOG_BYTES = 1024 * 1024;
 
 /**
  * Creates a recorder that writes synchronously, so that a killed agent's log is complete. A full
  * disk only loses lines.
  */
-export function recorderIn(folder: string): Recorder {
+export function createRecorder(folder: string): Recorder {
   const path = join(folder, 'update-agent.log');
   return (event, fields) => {
     const line = `${JSON.stringify({ at: new Date().toISOString(), pid: process.pid, event, ...fields })}\n`;
     try {
-      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES) renameSync(path, `${path}.1`);
+      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
       appendFileSync(path, line, { mode: 0o600 });
     } catch {
     }

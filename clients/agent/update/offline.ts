@@ -5,19 +5,19 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
-import { readPublicKey, type VerifyingKey } from '../../../lib/formats/signature.js';
-import { codeOf, AgentFailure } from '../exit.js';
-import { hashOf } from '../system/files.js';
-import { judgeSignature, releaseKey } from '../trust/keys.js';
-import { checkNotOlder, compareWithAsked, manifestOf, type VerifiedRelease } from '../trust/verified.js';
+import { parsePublicKey, type VerifyingKey } from '../../../lib/formats/signature.js';
+import { getErrorCode, AgentFailure } from '../exit.js';
+import { hashFile } from '../system/files.js';
+import { verifySignature, importReleaseKey } from '../trust/keys.js';
+import { checkNotOlder, compareWithRequest, parseManifest, type VerifiedRelease } from '../trust/verified.js';
 import type { Installation } from './installation.js';
-import type { UpdateServer } from './server.js';
+import type { UpdateServiceClient } from './server.js';
 
-const SIGNATURE_BYTES = 16 * 1024;
+const MAX_SIGNATURE_BYTES = 16 * 1024;
 /** A PEM public key next to the package, for a machine that knows only its hash (`--pin`). */
 const KEY_FILE = 'pubkey.pem';
 
-export interface OfflineQuestion {
+export interface OfflineQuery {
   product: string;
   channel: string;
   platform: string;
@@ -28,30 +28,30 @@ export interface OfflineQuestion {
  * @param server source of the key; null to use only the file next to the package
  * @returns null when this release is already installed
  */
-export async function readOffline(
+export async function readOfflineRelease(
   installation: Installation,
   archive: string,
-  question: OfflineQuestion,
-  server: UpdateServer | null,
+  question: OfflineQuery,
+  server: UpdateServiceClient | null,
 ): Promise<VerifiedRelease | null> {
   const { agent } = installation;
   const { allowUnsigned, requireSigned } = agent.options;
-  const key = await pinnedKey(installation, dirname(archive), server);
-  const bytes = await contentOf(join(dirname(archive), 'manifest.json'), MAX_MANIFEST_BYTES);
+  const key = await loadPinnedKey(installation, dirname(archive), server);
+  const bytes = await readContent(join(dirname(archive), 'manifest.json'), MAX_MANIFEST_BYTES);
   if (bytes === null) throw new AgentFailure('usage', `${dirname(archive)} has no manifest.json beside the package`);
   const signature =
-    (await contentOf(join(dirname(archive), 'manifest.sig'), SIGNATURE_BYTES))?.toString('utf8').trim() ?? null;
+    (await readContent(join(dirname(archive), 'manifest.sig'), MAX_SIGNATURE_BYTES))?.toString('utf8').trim() ?? null;
   const state = installation.state.current;
   const required = requireSigned || state.require_signed;
-  const warning = judgeSignature(bytes, signature, { key, pinned: true, required, allowUnsigned });
-  if (warning !== null) agent.output.warning(warning);
-  agent.output.warning('a package from a file: nobody says whether it is the newest');
-  const manifest = manifestOf(bytes);
+  const warning = verifySignature(bytes, signature, { key, pinned: true, required, allowUnsigned });
+  if (warning !== null) agent.output.warn(warning);
+  agent.output.warn('a package from a file: nobody says whether it is the newest');
+  const manifest = parseManifest(bytes);
   const { product, channel, version } = question;
   const platform = manifest.platform === 'any' ? 'any' : question.platform;
   const { size } = await stat(archive);
-  const packageSha256 = await hashOf(archive, agent.signal);
-  compareWithAsked(manifest, {
+  const packageSha256 = await hashFile(archive, agent.signal);
+  compareWithRequest(manifest, {
     product,
     channel,
     platform,
@@ -59,7 +59,7 @@ export async function readOffline(
     packageSha256,
     packageSize: size,
   });
-  if ((await contentOf(installation.layout.manifest, MAX_MANIFEST_BYTES))?.equals(bytes) === true) return null;
+  if ((await readContent(installation.layout.manifest, MAX_MANIFEST_BYTES))?.equals(bytes) === true) return null;
   checkNotOlder(manifest, version, state.highest_version);
   return { manifest, bytes };
 }
@@ -68,19 +68,19 @@ export async function readOffline(
  * Returns the complete pinned key. A manual pin is only a hash: the key itself is next to the
  * package or on the server.
  */
-async function pinnedKey(
+async function loadPinnedKey(
   installation: Installation,
   folder: string,
-  server: UpdateServer | null,
+  server: UpdateServiceClient | null,
 ): Promise<VerifyingKey | null> {
   const { pin, allowUnsigned } = installation.agent.options;
   const state = installation.state.current;
   const wanted = pin ?? state.pin?.sha256 ?? null;
   if (wanted === null)
     throw new AgentFailure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
-  if (state.pin?.spki && state.pin.sha256 === wanted) return readPublicKey(pemOf(state.pin.spki));
-  const beside = await contentOf(join(folder, KEY_FILE), SIGNATURE_BYTES);
-  const key = beside === null ? ((await server?.publicKey())?.key ?? null) : releaseKey(beside.toString('utf8'));
+  if (state.pin?.spki && state.pin.sha256 === wanted) return parsePublicKey(toPem(state.pin.spki));
+  const beside = await readContent(join(folder, KEY_FILE), MAX_SIGNATURE_BYTES);
+  const key = beside === null ? ((await server?.fetchPublicKey())?.key ?? null) : importReleaseKey(beside.toString('utf8'));
   if (key === null) {
     if (allowUnsigned) return null;
     throw new AgentFailure(
@@ -100,16 +100,16 @@ async function pinnedKey(
   return key;
 }
 
-const pemOf = (spki: string): string =>
+const toPem = (spki: string): string =>
   `-----BEGIN PUBLIC KEY-----\n${spki.replace(/(.{64})/g, '$1\n')}\n-----END PUBLIC KEY-----\n`;
 
-async function contentOf(path: string, most: number): Promise<Buffer | null> {
+async function readContent(path: string, most: number): Promise<Buffer | null> {
   try {
     const { size } = await stat(path);
     if (size > most) throw new AgentFailure('unverified', `${path} is longer than ${most} bytes`);
     return await readFile(path);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (getErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

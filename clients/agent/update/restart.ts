@@ -1,12 +1,12 @@
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Agent } from './installation.js';
 import { startEntry } from './service.js';
-import { endsWithin } from './wait.js';
+import { waitForEnd } from './wait.js';
 
 /** Maximum time for an application that started the agent to end when nothing is replaced. */
-const ENDING_SECONDS = 5;
+const EXIT_WAIT_SECONDS = 5;
 
-export class Restart {
+export class ApplicationRestart {
   installed: ReleaseManifest | null = null;
   root: string;
   #stopped = false;
@@ -21,7 +21,7 @@ export class Restart {
     if (!restart || this.#stopped) return;
     this.#stopped = true;
     if (service === null) return;
-    this.agent.output.note('stopping', { service }, `stopping ${service}`);
+    this.agent.output.printNote('stopping', { service }, `stopping ${service}`);
     await this.agent.control('stop', service);
   }
 
@@ -30,15 +30,15 @@ export class Restart {
    * (`ExecStartPre`).
    */
   async start(): Promise<void> {
-    if (!this.#stopped && !(await this.#leftAlone())) return;
+    if (!this.#stopped && !(await this.#needsRestart())) return;
     const { service } = this.agent.options;
     if (service !== null) {
-      this.agent.output.note('starting', { service }, `starting ${service}`);
+      this.agent.output.printNote('starting', { service }, `starting ${service}`);
       await this.agent.control('start', service);
       return;
     }
     const entry = this.installed?.entry ?? null;
-    if (entry === null) this.agent.output.warning('--restart: the release names no entry, and agent.json no service');
+    if (entry === null) this.agent.output.warn('--restart: the release names no entry, and agent.json no service');
     else await startEntry(this.root, entry, this.agent.env);
   }
 
@@ -46,9 +46,9 @@ export class Restart {
    * Returns true when the application started the agent and ended without an update: nothing else
    * would restart it.
    */
-  async #leftAlone(): Promise<boolean> {
+  async #needsRestart(): Promise<boolean> {
     const { restart, service, waitForPid } = this.agent.options;
     if (!restart || service !== null || waitForPid === null || this.installed === null) return false;
-    return endsWithin(waitForPid, ENDING_SECONDS, this.agent.signal);
+    return waitForEnd(waitForPid, EXIT_WAIT_SECONDS, this.agent.signal);
   }
 }

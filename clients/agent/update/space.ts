@@ -2,27 +2,27 @@
 import { open, rm, statfs } from 'node:fs/promises';
 import { randomFillSync } from 'node:crypto';
 import { AgentFailure } from '../exit.js';
-import type { Layout } from '../layout.js';
+import type { InstallationLayout } from '../layout.js';
 
 export const RESERVE_BYTES = 1024 * 1024;
-const PER_FILE_BYTES = 4096;
+const FILE_OVERHEAD_BYTES = 4096;
 
 /** @param bytes of everything still to be written, in `files` files */
 export async function checkSpace(root: string, bytes: number, files: number): Promise<void> {
   const { bavail, bsize } = await statfs(root);
   const free = bavail * bsize;
-  const needed = bytes + files * PER_FILE_BYTES + RESERVE_BYTES;
+  const needed = bytes + files * FILE_OVERHEAD_BYTES + RESERVE_BYTES;
   if (needed > free)
     throw new AgentFailure(
       'spaceOrPermission',
-      `${root} has ${mib(free)} MiB free, and the update needs ${mib(needed)} MiB`,
+      `${root} has ${formatMebibytes(free)} MiB free, and the update needs ${formatMebibytes(needed)} MiB`,
     );
 }
 
-const mib = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
+const formatMebibytes = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
 
 /** Writes 1 MiB that a rollback frees first. Random bytes resist compression by the file system. */
-export async function reserve(layout: Layout): Promise<void> {
+export async function reserveSpace(layout: InstallationLayout): Promise<void> {
   await rm(layout.reserve, { force: true });
   const file = await open(layout.reserve, 'wx', 0o600);
   try {

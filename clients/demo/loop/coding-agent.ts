@@ -1,7 +1,7 @@
 /** A coding agent: a client of the service's MCP endpoint (docs/agents.md). */
-import { stop } from '../service.js';
+import { stopDemo } from '../service.js';
 
-interface CalledTool {
+interface ToolCallResult {
   result?: { structuredContent?: unknown; isError?: boolean; content?: { text?: string }[] };
   error?: { message: string };
 }
@@ -14,7 +14,7 @@ export class CodingAgent {
     private readonly token: string,
   ) {}
 
-  async call<T>(name: string, args: object): Promise<T> {
+  async callTool<T>(name: string, args: object): Promise<T> {
     const response = await fetch(`${this.url}/mcp`, {
       method: 'POST',
       headers: {
@@ -24,9 +24,9 @@ export class CodingAgent {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: ++this.#id, method: 'tools/call', params: { name, arguments: args } }),
     });
-    const { result, error } = (await response.json()) as CalledTool;
+    const { result, error } = (await response.json()) as ToolCallResult;
     if (error !== undefined || result?.isError === true)
-      stop(`${name} by MCP: ${error?.message ?? result?.content?.[0]?.text ?? response.status}`);
+      stopDemo(`${name} by MCP: ${error?.message ?? result?.content?.[0]?.text ?? response.status}`);
     return result?.structuredContent as T;
   }
 }

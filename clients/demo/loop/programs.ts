@@ -3,15 +3,15 @@ import { chmod, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
-import { stop } from '../service.js';
+import { stopDemo } from '../service.js';
 
-const DIST = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
-const ROOT = join(DIST, '..');
+const DIST_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+const ROOT_FOLDER = join(DIST_FOLDER, '..');
 
-export const SHOP = join(DIST, 'clients', 'demo', 'loop', 'shop');
-export const SDK = join(ROOT, 'build', 'sdk', 'esm');
+export const SHOP_FOLDER = join(DIST_FOLDER, 'clients', 'demo', 'loop', 'shop');
+export const SDK_FOLDER = join(ROOT_FOLDER, 'build', 'sdk', 'esm');
 
-export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> =>
+export const runProgram = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     execFile(file, args, { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
@@ -19,18 +19,18 @@ export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEn
     });
   });
 
-export const buildSdk = (): Promise<string> => run(process.execPath, [join(ROOT, 'scripts', 'build-sdk.mjs')]);
+export const buildSdk = (): Promise<string> => runProgram(process.execPath, [join(ROOT_FOLDER, 'scripts', 'build-sdk.mjs')]);
 
-export async function machineId(server: string, project: string, cacheDir: string): Promise<string> {
-  const sdk = pathToFileURL(join(SDK, 'index.js')).href;
+export async function getMachineId(server: string, project: string, cacheDir: string): Promise<string> {
+  const sdk = pathToFileURL(join(SDK_FOLDER, 'index.js')).href;
   const program = `import { createClient } from ${JSON.stringify(sdk)};
     process.stdout.write(await createClient(${JSON.stringify({ server, project, cacheDir })}).machineId());`;
-  return run(process.execPath, ['--input-type=module', '--eval', program]);
+  return runProgram(process.execPath, ['--input-type=module', '--eval', program]);
 }
 
-export const packager = async (args: readonly string[], token: string): Promise<Record<string, unknown>> =>
+export const runPackagerProgram = async (args: readonly string[], token: string): Promise<Record<string, unknown>> =>
   JSON.parse(
-    await run(process.execPath, [join(DIST, 'clients', 'packager', 'packager.js'), ...args, '--json'], {
+    await runProgram(process.execPath, [join(DIST_FOLDER, 'clients', 'packager', 'packager.js'), ...args, '--json'], {
       SVC_TOKEN: token,
     }),
   ) as Record<string, unknown>;
@@ -41,13 +41,13 @@ export interface AgentProgram {
 }
 
 /** @param folder for a script that starts the compiled agent when no executable exists */
-export async function agentProgram(folder: string): Promise<AgentProgram> {
+export async function prepareAgentProgram(folder: string): Promise<AgentProgram> {
   const platform = detectMachinePlatform();
-  if (platform.startsWith('win')) stop('The loop is told on Linux: the till is started by a shell script.');
-  const built = join(ROOT, 'build', 'agent', `update-agent-${platform}`);
+  if (platform.startsWith('win')) stopDemo('The loop is told on Linux: the till is started by a shell script.');
+  const built = join(ROOT_FOLDER, 'build', 'agent', `update-agent-${platform}`);
   if (await stat(built).catch(() => null)) return { path: built, executable: true };
   const path = join(folder, 'update-agent');
-  const main = join(DIST, 'clients', 'agent', 'main.js');
+  const main = join(DIST_FOLDER, 'clients', 'agent', 'main.js');
   await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
   await chmod(path, 0o755);
   return { path, executable: false };

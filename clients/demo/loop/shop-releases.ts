@@ -1,12 +1,12 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { call, stop } from '../service.js';
-import { packager, SDK, SHOP } from './programs.js';
+import { callApi, stopDemo } from '../service.js';
+import { runPackagerProgram, SDK_FOLDER, SHOP_FOLDER } from './programs.js';
 
-const UPDATES = '/api/updateservice/v1';
+const UPDATE_SERVICE_PATH = '/api/updateservice/v1';
 const CHANNEL = 'stable';
 
-export type Checkout = 'broken' | 'fixed' | 'worse';
+export type CheckoutVariant = 'broken' | 'fixed' | 'worse';
 
 export interface PublishedShop {
   signed: boolean;
@@ -21,13 +21,13 @@ export class ShopReleases {
     private readonly folder: string,
   ) {}
 
-  async publish(version: string, checkout: Checkout, notes: string, percent = 100): Promise<PublishedShop> {
+  async publish(version: string, checkout: CheckoutVariant, notes: string, percent = 100): Promise<PublishedShop> {
     const home = join(this.folder, version);
     const files = join(home, 'shop');
     await mkdir(join(files, 'sdk'), { recursive: true });
-    for (const name of ['till.mjs', 'run.sh', 'setup.json']) await cp(join(SHOP, name), join(files, name));
-    await cp(join(SHOP, 'checkout', `${checkout}.mjs`), join(files, 'checkout.mjs'));
-    for (const name of ['index.js', 'package.json']) await cp(join(SDK, name), join(files, 'sdk', name));
+    for (const name of ['till.mjs', 'run.sh', 'setup.json']) await cp(join(SHOP_FOLDER, name), join(files, name));
+    await cp(join(SHOP_FOLDER, 'checkout', `${checkout}.mjs`), join(files, 'checkout.mjs'));
+    for (const name of ['index.js', 'package.json']) await cp(join(SDK_FOLDER, name), join(files, 'sdk', name));
     const config = join(home, 'packager.json');
     await writeFile(
       config,
@@ -35,13 +35,13 @@ export class ShopReleases {
     );
     const release = ['--project', this.project, '--version', version, '--channel', CHANNEL, '--platform', 'any'];
     const how = ['--notes', notes, '--rollout-percent', String(percent), '--server', this.url, '--config', config];
-    const { published } = await packager([...release, ...how], this.token);
+    const { published } = await runPackagerProgram([...release, ...how], this.token);
     return published as PublishedShop;
   }
 
-  async offers(version: string, instance: string, installed: string): Promise<boolean> {
+  async isOffered(version: string, instance: string, installed: string): Promise<boolean> {
     const query = new URLSearchParams({ product: this.project, version: installed, instance_id: instance });
-    const response = await fetch(`${this.url}${UPDATES}/check?${query.toString()}`);
+    const response = await fetch(`${this.url}${UPDATE_SERVICE_PATH}/check?${query.toString()}`);
     const { release } = (await response.json()) as { release: { version: string } | null };
     return release?.version === version;
   }
@@ -50,7 +50,7 @@ export class ShopReleases {
    * Raises the rollout until it includes this machine.
    * @returns the shares; null when even the last one excludes it
    */
-  async raise(
+  async raiseRollout(
     version: string,
     shares: readonly number[],
     instance: string,
@@ -58,17 +58,17 @@ export class ShopReleases {
   ): Promise<number[] | null> {
     const body = { product: this.project, version, channel: CHANNEL, platform: 'any' };
     for (const [n, rollout_percent] of shares.entries()) {
-      await call(this.url, this.token, 'POST', `${UPDATES}/rollout`, { ...body, rollout_percent });
-      if (await this.offers(version, instance, installed)) return shares.slice(0, n + 1);
+      await callApi(this.url, this.token, 'POST', `${UPDATE_SERVICE_PATH}/rollout`, { ...body, rollout_percent });
+      if (await this.isOffered(version, instance, installed)) return shares.slice(0, n + 1);
     }
     return null;
   }
 
   async get(version: string): Promise<{ id: string; rollout_percent: number; halted_at: string | null }> {
-    const path = `${UPDATES}/releases?product=${this.project}&channel=${CHANNEL}`;
-    const { items } = await call<{
+    const path = `${UPDATE_SERVICE_PATH}/releases?product=${this.project}&channel=${CHANNEL}`;
+    const { items } = await callApi<{
       items: { id: string; version: string; rollout_percent: number; halted_at: string | null }[];
     }>(this.url, this.token, 'GET', path);
-    return items.find((item) => item.version === version) ?? stop(`${version} is not in the list of releases`);
+    return items.find((item) => item.version === version) ?? stopDemo(`${version} is not in the list of releases`);
   }
 }

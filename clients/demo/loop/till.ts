@@ -1,13 +1,13 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run, type AgentProgram } from './programs.js';
+import { runProgram, type AgentProgram } from './programs.js';
 
 export interface InstallerAccount {
   username: string;
   password: string;
 }
 
-export class Till {
+export class TillInstallation {
   constructor(
     readonly dir: string,
     private readonly agent: AgentProgram,
@@ -16,7 +16,7 @@ export class Till {
   async install(server: string, project: string, account: InstallerAccount, licenseKey: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const where = ['--server', server, '--project', project, '--dir', this.dir, '--username', account.username];
-    await run(this.agent.path, ['--action', 'install', ...where, '--restart', '--yes', '--json'], {
+    await runProgram(this.agent.path, ['--action', 'install', ...where, '--restart', '--yes', '--json'], {
       SVC_PASSWORD: account.password,
       SVC_PRODUCT_KEY: licenseKey,
       SHOP_NODE: process.execPath,
@@ -24,14 +24,14 @@ export class Till {
     });
   }
 
-  async version(): Promise<string> {
+  async readVersion(): Promise<string> {
     return (JSON.parse(await readFile(join(this.dir, 'manifest.json'), 'utf8')) as { version: string }).version;
   }
 
-  async pid(): Promise<number | null> {
+  async findPid(): Promise<number | null> {
     const text = await readFile(join(this.dir, 'till.pid'), 'utf8').catch(() => '');
     const pid = Number(text);
-    return pid > 0 && alive(pid) ? pid : null;
+    return pid > 0 && isRunning(pid) ? pid : null;
   }
 
   /**
@@ -39,17 +39,17 @@ export class Till {
    * @throws when it does not end within 20 seconds
    */
   async stop(): Promise<void> {
-    const pid = await this.pid();
+    const pid = await this.findPid();
     if (pid === null) return;
     process.kill(pid, 'SIGTERM');
-    for (const end = Date.now() + 20_000; (await this.pid()) !== null;) {
+    for (const end = Date.now() + 20_000; (await this.findPid()) !== null;) {
       if (Date.now() > end) throw new Error(`the till, process ${pid}, does not end`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }
 
-function alive(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

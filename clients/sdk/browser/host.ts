@@ -1,27 +1,27 @@
 /** Browser host: localStorage, fetch and WebCrypto. */
-import type { Host } from '../host.js';
-import { randomId } from '../runtime.js';
-import type { Store } from '../store.js';
-import { exchange } from './http.js';
-import { keysFollowedHere, sha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';
+import type { ClientHost } from '../host.js';
+import { createRandomId } from '../runtime.js';
+import type { TextStore } from '../store.js';
+import { sendRequest } from './http.js';
+import { resolveFollowingKeys, computeSha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';
 import { LocalStore } from './local-store.js';
 
-export function browserHost(project: string): Host {
+export function createBrowserHost(project: string): ClientHost {
   const kept = new LocalStore(`aos:${project}:`);
   return {
-    exchange,
+    exchange: sendRequest,
     kept,
     queued: new LocalStore(`aos-errors:${project}:`),
     platform: 'any',
-    identifyMachine: () => Promise.resolve({ id: keptId(kept), isStable: true }),
-    sha256: (text) => sha256Hex(new TextEncoder().encode(text)),
+    identifyMachine: () => Promise.resolve({ id: getStoredId(kept), isStable: true }),
+    computeSha256: (text) => computeSha256Hex(new TextEncoder().encode(text)),
     verifyAnswer,
     verifyLicenseFile,
-    keysFollowed: keysFollowedHere,
+    resolveFollowingKeys: resolveFollowingKeys,
     readText: () => Promise.resolve(null),
-    show,
-    onUncaught,
-    processMetrics: () => null,
+    show: formatValue,
+    watchUncaught: onUncaught,
+    createProcessMetrics: () => null,
   };
 }
 
@@ -29,20 +29,20 @@ export function browserHost(project: string): Host {
  * Returns a random id stored for the origin, in the format of a machine id, because pages cannot
  * identify the machine.
  */
-function keptId(store: Store): string {
+function getStoredId(store: TextStore): string {
   const known = store.read('machine-id');
   if (known !== null && /^[0-9a-f]{64}$/.test(known)) return known;
-  const fresh = randomId() + randomId();
-  store.put('machine-id', fresh);
+  const fresh = createRandomId() + createRandomId();
+  store.write('machine-id', fresh);
   return fresh;
 }
 
-const LONGEST_SHOWN = 1_000;
+const MAX_SHOWN_LENGTH = 1_000;
 
-function show(value: unknown): string {
+function formatValue(value: unknown): string {
   try {
     const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
-    return text.slice(0, LONGEST_SHOWN);
+    return text.slice(0, MAX_SHOWN_LENGTH);
   } catch {
     return Object.prototype.toString.call(value);
   }

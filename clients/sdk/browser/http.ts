@@ -4,16 +4,16 @@
  * (contract 21, intake).
  */
 import {
-  answered,
-  failed,
-  reasonOf,
-  textOf,
+  createExchange,
+  createFailedExchange,
+  getAbortReason,
+  getErrorText,
   type Exchange,
   type ServiceRequest,
   type Transport,
 } from '../transport.js';
 
-export const exchange: Transport = async (question) => {
+export const sendRequest: Transport = async (question) => {
   const { url, signal, timeoutMs } = question;
   signal?.throwIfAborted();
   const ending = new AbortController();
@@ -21,23 +21,23 @@ export const exchange: Transport = async (question) => {
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(onAbort, timeoutMs);
   try {
-    return await ask(question, ending.signal);
+    return await fetchExchange(question, ending.signal);
   } catch (error) {
-    if (signal?.aborted === true) throw reasonOf(signal);
-    if (ending.signal.aborted) return failed(`no answer within ${timeoutMs} ms`);
-    return failed(isForeign(url) ? `${textOf(error)}; ${FOREIGN}` : textOf(error));
+    if (signal?.aborted === true) throw getAbortReason(signal);
+    if (ending.signal.aborted) return createFailedExchange(`no answer within ${timeoutMs} ms`);
+    return createFailedExchange(isOtherOrigin(url) ? `${getErrorText(error)}; ${FOREIGN_ORIGIN_FAULT}` : getErrorText(error));
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 };
 
-const FOREIGN = 'a page of another origin may report errors and nothing else';
+const FOREIGN_ORIGIN_FAULT = 'a page of another origin may report errors and nothing else';
 
-const isForeign = (url: URL): boolean =>
+const isOtherOrigin = (url: URL): boolean =>
   (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;
 
-async function ask({ method, url, token = null, body }: ServiceRequest, signal: AbortSignal): Promise<Exchange> {
+async function fetchExchange({ method, url, token = null, body }: ServiceRequest, signal: AbortSignal): Promise<Exchange> {
   const response = await fetch(url, {
     method,
     signal,
@@ -50,6 +50,6 @@ async function ask({ method, url, token = null, body }: ServiceRequest, signal: 
     },
     body: body === undefined ? null : JSON.stringify(body),
   });
-  if (response.type === 'opaqueredirect') return failed('a redirect, which is not followed');
-  return answered(response.status, response.headers.get('retry-after'), await response.text());
+  if (response.type === 'opaqueredirect') return createFailedExchange('a redirect, which is not followed');
+  return createExchange(response.status, response.headers.get('retry-after'), await response.text());
 }

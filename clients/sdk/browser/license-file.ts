@@ -17,22 +17,22 @@ import {
   type LicenseFileResult,
   type LicenseRequest,
 } from '../../../lib/formats/license-text.js';
-import { keysFollowed, type KeyChain } from '../key-chain.js';
+import { followKeyChain, type KeyChain } from '../key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../lib/formats/public-key.js';
 
 /** @throws TypeError on a page without https, which has no WebCrypto */
-function webCrypto(): webcrypto.SubtleCrypto {
+function getWebCrypto(): webcrypto.SubtleCrypto {
   const { subtle } = globalThis.crypto as { subtle?: webcrypto.SubtleCrypto };
   if (subtle === undefined) throw new TypeError('licenses need WebCrypto, which browsers give only to pages of https');
   return subtle;
 }
 
-export async function sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await webCrypto().digest('SHA-256', bytes));
+export async function computeSha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await getWebCrypto().digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-interface Key {
+interface ImportedKey {
   keyId: string;
   /** Hex. */
   spkiSha256: string;
@@ -41,30 +41,30 @@ interface Key {
   key: webcrypto.CryptoKey;
 }
 
-const ED25519 = { name: 'Ed25519' };
-const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+const ED25519_ALGORITHM = { name: 'Ed25519' };
+const RSA_ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 /** Prefix of an Ed25519 key's SPKI. */
-const ED25519_HEAD = '302a300506032b6570032100';
+const ED25519_SPKI_PREFIX = '302a300506032b6570032100';
 
 /** @throws KeyRefused also for an Ed25519 key that the browser does not support */
-async function readPublicKey(pem: string): Promise<Key> {
+async function readPublicKey(pem: string): Promise<ImportedKey> {
   requirePublicKeyPem(pem);
   const spki = decodeCanonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
   if (spki === null) throw new KeyRefused('is no public key in PEM (SPKI)');
   const head = Array.from(spki.slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const algorithm = head === ED25519_HEAD ? 'ed25519' : 'rsa-sha256';
-  const key = await webCrypto()
-    .importKey('spki', spki, algorithm === 'ed25519' ? ED25519 : RSA, false, ['verify'])
+  const algorithm = head === ED25519_SPKI_PREFIX ? 'ed25519' : 'rsa-sha256';
+  const key = await getWebCrypto()
+    .importKey('spki', spki, algorithm === 'ed25519' ? ED25519_ALGORITHM : RSA_ALGORITHM, false, ['verify'])
     .catch(() => null);
   if (key === null) throw new KeyRefused('is no RSA or Ed25519 key that this browser can read');
   const bits = (key.algorithm as { modulusLength?: number }).modulusLength ?? MIN_RSA_BITS;
   if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are wanted`);
-  const spkiSha256 = await sha256Hex(spki);
+  const spkiSha256 = await computeSha256Hex(spki);
   return { keyId: spkiSha256.slice(0, 16), spkiSha256, spki, algorithm, key };
 }
 
 /** Returns the fault of a signature; null when it is valid. */
-async function signatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
+async function getSignatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
   const named = resolveClaimKey(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
   return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
@@ -72,15 +72,15 @@ async function signatureFault(pems: string | readonly string[], claim: Signature
 
 /** @param signature canonical base64; other text is never valid */
 async function isSignedBy(
-  { algorithm, key }: Key,
+  { algorithm, key }: ImportedKey,
   bytes: Uint8Array<ArrayBuffer>,
   signature: string,
 ): Promise<boolean> {
   const raw = decodeCanonicalBase64(signature);
-  return raw !== null && (await webCrypto().verify(algorithm === 'ed25519' ? ED25519 : RSA, key, raw, bytes));
+  return raw !== null && (await getWebCrypto().verify(algorithm === 'ed25519' ? ED25519_ALGORITHM : RSA_ALGORITHM, key, raw, bytes));
 }
 
-async function readPublicKeyOrNull(pem: string): Promise<Key | null> {
+async function readPublicKeyOrNull(pem: string): Promise<ImportedKey | null> {
   try {
     return await readPublicKey(pem);
   } catch (error) {
@@ -90,8 +90,8 @@ async function readPublicKeyOrNull(pem: string): Promise<Key | null> {
 }
 
 /** Returns the keys that a chain leads to from a pinned one. */
-export const keysFollowedHere = (pinned: readonly string[], chain: KeyChain): Promise<readonly string[]> =>
-  keysFollowed(pinned, chain, {
+export const resolveFollowingKeys = (pinned: readonly string[], chain: KeyChain): Promise<readonly string[]> =>
+  followKeyChain(pinned, chain, {
     read: readPublicKeyOrNull,
     isSigned: (by, bytes, signature) => isSignedBy(by, new Uint8Array(bytes), signature),
   });
@@ -108,7 +108,7 @@ export async function verifyLicenseFile(
 ): Promise<LicenseFileResult> {
   const file = parseFileClaim(text);
   if (file === null) return { valid: false, reason: 'malformed' };
-  const fault = await signatureFault(pem, file.claim);
+  const fault = await getSignatureFault(pem, file.claim);
   return fault === null ? validateLicensePayload(file.enc, checks) : { valid: false, reason: fault };
 }
 
@@ -118,6 +118,6 @@ export async function verifyAnswer(
   pems: readonly string[],
   question: LicenseRequest,
 ): Promise<AnswerResult> {
-  const fault = await signatureFault(pems, parseAnswerClaim(answer));
+  const fault = await getSignatureFault(pems, parseAnswerClaim(answer));
   return fault === null ? validateLicenseAnswer(answer, question) : { valid: false, reason: fault };
 }

@@ -2,10 +2,10 @@
  * Stores texts for all pages of an origin; in memory when the browser provides no storage (a
  * private window, a setting).
  */
-import type { Store } from '../store.js';
+import type { TextStore } from '../store.js';
 
 /** Subset of `localStorage`. */
-interface Storage {
+interface WebStorage {
   readonly length: number;
   key(index: number): string | null;
   getItem(name: string): string | null;
@@ -13,7 +13,7 @@ interface Storage {
   removeItem(name: string): void;
 }
 
-class Memory implements Storage {
+class MemoryStorage implements WebStorage {
   readonly #texts = new Map<string, string>();
   get length(): number {
     return this.#texts.size;
@@ -33,24 +33,24 @@ class Memory implements Storage {
 }
 
 /** Subset of `navigator.locks`: one page of the origin at a time. */
-interface Locks {
+interface LockManager {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => T): Promise<T>;
 }
 
 /** After this the work runs without a lock. */
-const LONGEST_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 
-function storageOf(): Storage {
+function getStorage(): WebStorage {
   try {
     // Reading the property itself throws where a browser blocks it.
-    return (globalThis as unknown as { localStorage?: Storage }).localStorage ?? new Memory();
+    return (globalThis as unknown as { localStorage?: WebStorage }).localStorage ?? new MemoryStorage();
   } catch {
-    return new Memory();
+    return new MemoryStorage();
   }
 }
 
-export class LocalStore implements Store {
-  readonly #storage = storageOf();
+export class LocalStore implements TextStore {
+  readonly #storage = getStorage();
 
   /** @param prefix of this store's names */
   constructor(private readonly prefix: string) {}
@@ -59,7 +59,7 @@ export class LocalStore implements Store {
     return this.#storage.getItem(this.prefix + name);
   }
 
-  put(name: string, text: string): boolean {
+  write(name: string, text: string): boolean {
     try {
       this.#storage.setItem(this.prefix + name, text);
       return true;
@@ -69,13 +69,13 @@ export class LocalStore implements Store {
     }
   }
 
-  async exclusively<T>(name: string, work: () => T): Promise<T> {
+  async withLock<T>(name: string, work: () => T): Promise<T> {
     // Only https pages have locks.
-    const { locks } = (globalThis as unknown as { navigator?: { locks?: Locks } }).navigator ?? {};
+    const { locks } = (globalThis as unknown as { navigator?: { locks?: LockManager } }).navigator ?? {};
     let done: { result: T } | undefined;
     const once = (): { result: T } => (done ??= { result: work() });
     try {
-      await locks?.request(this.prefix + name, { signal: AbortSignal.timeout(LONGEST_MS) }, once);
+      await locks?.request(this.prefix + name, { signal: AbortSignal.timeout(LOCK_TIMEOUT_MS) }, once);
     } catch {
       // The lock timed out, or a page without an origin has none.
     }
@@ -88,7 +88,7 @@ export class LocalStore implements Store {
     return was;
   }
 
-  names(): string[] {
+  listNames(): string[] {
     const names = Array.from({ length: this.#storage.length }, (_none, i) => this.#storage.key(i) ?? '');
     return names.filter((name) => name.startsWith(this.prefix)).map((name) => name.slice(this.prefix.length));
   }

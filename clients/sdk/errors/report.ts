@@ -1,5 +1,5 @@
 /** Builds an error report (contract 21, intake) from a thrown value. Never throws. */
-import { randomId } from '../runtime.js';
+import { createRandomId } from '../runtime.js';
 
 /** Fields of contract 21; `project` is set by the client. */
 export interface ErrorReportFields {
@@ -27,43 +27,43 @@ export interface ErrorReportFields {
   fingerprint?: readonly string[];
 }
 
-export interface Prepared {
+export interface PreparedReport {
   clientRef: string;
   /** JSON. */
   text: string;
 }
 
 /** Maximum lengths; the server would truncate more. */
-const LONGEST = { error_message: 8_192, stack_trace: 65_536, exception_class: 200 } as const;
-const LONGEST_TEXT = 256 * 1024;
+const MAX_FIELD_LENGTHS = { error_message: 8_192, stack_trace: 65_536, exception_class: 200 } as const;
+const MAX_REPORT_LENGTH = 256 * 1024;
 const MAX_CAUSES = 5;
 /** Members of an `AggregateError`, including nested ones. */
 const MAX_MEMBERS = 10;
 
-export function prepare(project: string, report: ErrorReportFields, now: number): Prepared {
-  const clientRef = report.client_ref ?? randomId();
+export function prepareReport(project: string, report: ErrorReportFields, now: number): PreparedReport {
+  const clientRef = report.client_ref ?? createRandomId();
   const whole = {
     error_level: 'error',
     occurred_at: new Date(now).toISOString(),
     ...report,
     project,
     client_ref: clientRef,
-    error_message: cut(report.error_message, LONGEST.error_message) ?? '',
-    exception_class: cut(report.exception_class, LONGEST.exception_class),
-    stack_trace: cut(report.stack_trace, LONGEST.stack_trace),
+    error_message: truncate(report.error_message, MAX_FIELD_LENGTHS.error_message) ?? '',
+    exception_class: truncate(report.exception_class, MAX_FIELD_LENGTHS.exception_class),
+    stack_trace: truncate(report.stack_trace, MAX_FIELD_LENGTHS.stack_trace),
   };
-  const text = written(whole);
-  if (text !== null && text.length <= LONGEST_TEXT) return { clientRef, text };
+  const text = stringify(whole);
+  if (text !== null && text.length <= MAX_REPORT_LENGTH) return { clientRef, text };
   const { context: _context, breadcrumbs: _breadcrumbs, tags: _tags, fingerprint: _fingerprint, ...small } = whole;
-  return { clientRef, text: written(small) ?? JSON.stringify({ project, client_ref: clientRef }) };
+  return { clientRef, text: stringify(small) ?? JSON.stringify({ project, client_ref: clientRef }) };
 }
 
 /** The server validates values that are not text. */
-const cut = (text: string | undefined, most: number): string | undefined =>
+const truncate = (text: string | undefined, most: number): string | undefined =>
   typeof text === 'string' ? text.slice(0, most) : text;
 
 /** @returns null for values that JSON cannot encode: cycles and big integers in a context */
-function written(value: object): string | null {
+function stringify(value: object): string | null {
   try {
     return JSON.stringify(value);
   } catch {
@@ -75,7 +75,7 @@ function written(value: object): string | null {
  * Derives fields from any thrown value.
  * @param shown formats a value that is not an error
  */
-export function reportOf(
+export function toReportFields(
   thrown: unknown,
   shown: (value: unknown) => string,
 ): Pick<ErrorReportFields, 'error_message' | 'exception_class' | 'stack_trace' | 'file' | 'line'> {
@@ -84,66 +84,66 @@ export function reportOf(
       const error_message = typeof thrown === 'string' && thrown !== '' ? thrown : shown(thrown);
       return { error_message, exception_class: 'NonError' };
     }
-    const exception_class = classOf(thrown);
+    const exception_class = getErrorClass(thrown);
     const error_message = thrown.message === '' ? exception_class : thrown.message;
-    const stack_trace = stackOf(thrown);
-    return { error_message, exception_class, stack_trace, ...topFrame(stack_trace) };
+    const stack_trace = formatStack(thrown);
+    return { error_message, exception_class, stack_trace, ...findTopFrame(stack_trace) };
   } catch {
     return { error_message: 'an error that cannot be read', exception_class: 'NonError' };
   }
 }
 
-const classOf = (error: Error): string =>
+const getErrorClass = (error: Error): string =>
   error.name === 'Error' && error.constructor.name !== '' ? error.constructor.name : error.name;
 
 /** Formats the error, its causes and the members of a group, each once. */
-function stackOf(error: Error): string {
+function formatStack(error: Error): string {
   const stacks: string[] = [];
   const told = new Set<unknown>();
   let members = 0;
   const tell = (head: string, it: unknown, depth: number): void => {
     if (!(it instanceof Error) || told.has(it) || depth > MAX_CAUSES) return;
     told.add(it);
-    stacks.push(head === '' ? (it.stack ?? headed(it)) : head + headed(it));
+    stacks.push(head === '' ? (it.stack ?? formatOwnStack(it)) : head + formatOwnStack(it));
     tell('Caused by: ', it.cause, depth + 1);
     const list: unknown[] = it instanceof AggregateError && Array.isArray(it.errors) ? it.errors : [];
     for (const [i, member] of list.entries())
-      if (members++ < MAX_MEMBERS) tell(`Member ${i + 1} of ${list.length}: `, errorOf(member), depth + 1);
+      if (members++ < MAX_MEMBERS) tell(`Member ${i + 1} of ${list.length}: `, toError(member), depth + 1);
   };
   tell('', error, 0);
   return stacks.join('\n');
 }
 
 /** Stacks of Firefox and Safari do not begin with the message. */
-function headed({ name, message, stack = '' }: Error): string {
+function formatOwnStack({ name, message, stack = '' }: Error): string {
   const head = message === '' ? name : `${name}: ${message}`;
   if (stack === '') return head;
-  return frameOf(stack.split('\n', 1)[0] ?? '', '@') === null ? stack : `${head}\n${stack}`;
+  return parseFrame(stack.split('\n', 1)[0] ?? '', '@') === null ? stack : `${head}\n${stack}`;
 }
 
 /** Members may be any rejected value. */
-const errorOf = (member: unknown): Error =>
+const toError = (member: unknown): Error =>
   member instanceof Error ? member : Object.assign(new Error(String(member)), { name: 'NonError', stack: '' });
 
-const MOST_LINES = 200;
-const LONGEST_LINE = 2_000;
+const MAX_SCANNED_LINES = 200;
+const MAX_LINE_LENGTH = 2_000;
 
 /**
  * Returns the first frame with a file, as the service parses the trace (contract 21, first frame).
  */
-function topFrame(stack: string): { file?: string; line?: number } {
-  const lines = stack.split('\n', MOST_LINES);
+function findTopFrame(stack: string): { file?: string; line?: number } {
+  const lines = stack.split('\n', MAX_SCANNED_LINES);
   const mark = lines.some((line) => line.startsWith('    at ')) ? 'at ' : '@';
   for (const line of lines) {
-    const frame = frameOf(line, mark);
+    const frame = parseFrame(line, mark);
     if (frame !== null) return frame;
   }
   return {};
 }
 
 /** `at f (file:1:2)`, `at file:1:2`, `at async file:1:2`; in Firefox and Safari `f@file:1:2`. */
-function frameOf(text: string, mark: 'at ' | '@'): { file: string; line: number } | null {
-  const trimmed = text.length > LONGEST_LINE ? '' : text.trim();
+function parseFrame(text: string, mark: 'at ' | '@'): { file: string; line: number } | null {
+  const trimmed = text.length > MAX_LINE_LENGTH ? '' : text.trim();
   const at = trimmed.indexOf(mark);
   if (at < 0 || (mark === 'at ' && at > 0)) return null;
   const rest = trimmed.slice(at + mark.length).replace(/^async /, '');

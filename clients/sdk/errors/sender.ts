@@ -2,11 +2,11 @@
  * Sends reports immediately if possible, else from the queue with exponential backoff. Never
  * rejects, and background work never keeps the process alive.
  */
-import type { Context } from '../context.js';
-import { judge, type FailedVerdict, type ServiceProblem, type Verdict } from '../verdict.js';
-import { letGo } from '../runtime.js';
-import type { Queue } from './queue.js';
-import type { Prepared } from './report.js';
+import type { ClientContext } from '../context.js';
+import { evaluateResponse, type FailedVerdict, type ServiceProblem, type ResponseVerdict } from '../verdict.js';
+import { unrefTimer } from '../runtime.js';
+import type { ReportQueue } from './queue.js';
+import type { PreparedReport } from './report.js';
 
 export interface Reported {
   clientRef: string;
@@ -22,13 +22,13 @@ export interface Reported {
   error?: ServiceProblem;
 }
 
-const PATH = '/api/errors/v1/report';
+const REPORT_PATH = '/api/errors/v1/report';
 /** Limits connections of an application with an error loop. */
-const MAX_AT_ONCE = 5;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 5 * 60_000;
+const MAX_CONCURRENT_REQUESTS = 5;
+const MIN_RETRY_DELAY_MS = 1_000;
+const MAX_RETRY_DELAY_MS = 5 * 60_000;
 /** Statuses in our JSON that reject the report itself, so retrying is useless. */
-const HOPELESS: ReadonlySet<number> = new Set([400, 404, 413, 422]);
+const PERMANENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 
 export class ReportSender {
   readonly #sending = new Set<string>();
@@ -39,19 +39,19 @@ export class ReportSender {
   #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
-    private readonly context: Context,
-    private readonly queue: Queue,
+    private readonly context: ClientContext,
+    private readonly queue: ReportQueue,
   ) {}
 
-  async report({ clientRef, text }: Prepared): Promise<Reported> {
+  async report({ clientRef, text }: PreparedReport): Promise<Reported> {
     const { token } = this.context;
     if (token === null) {
       const error = { code: 'no_token', message: 'reports need a token: createClient({ token })' };
       return { clientRef, sent: false, queued: false, error };
     }
-    const name = this.queue.put(text);
-    if (name !== null && (this.#atOnce >= MAX_AT_ONCE || performance.now() < this.#notBefore)) {
-      this.schedule();
+    const name = this.queue.add(text);
+    if (name !== null && (this.#atOnce >= MAX_CONCURRENT_REQUESTS || performance.now() < this.#notBefore)) {
+      this.scheduleFlush();
       return { clientRef, sent: false, queued: true };
     }
     if (name !== null) this.#sending.add(name);
@@ -60,23 +60,23 @@ export class ReportSender {
     this.#atOnce--;
     if (name !== null) this.#sending.delete(name);
     const done = this.#isDone(name, verdict);
-    if (!done || this.queue.names().length > 0) this.schedule();
+    if (!done || this.queue.listNames().length > 0) this.scheduleFlush();
     if (verdict.kind !== 'answer')
       return { clientRef, sent: false, queued: !done && name !== null, error: verdict.problem };
-    return { clientRef, sent: true, queued: false, ...answerOf(verdict.body) };
+    return { clientRef, sent: true, queued: false, ...toReportedFields(verdict.body) };
   }
 
   /** Writes a report to disk, for a process that is about to end. */
-  keep({ text }: Prepared): void {
+  storeReport({ text }: PreparedReport): void {
     if (this.context.token === null) return;
-    this.queue.put(text);
-    this.schedule();
+    this.queue.add(text);
+    this.scheduleFlush();
   }
 
   /** Sends queued reports until the server rejects one, and returns how many remain. */
   async flush(): Promise<number> {
     // Keeps the process alive while a caller waits for a flush that began in the background.
-    const hold = setInterval(() => undefined, LONGEST_PAUSE_MS);
+    const hold = setInterval(() => undefined, MAX_RETRY_DELAY_MS);
     try {
       // The current flush may have begun while the server was unreachable.
       await this.#flushing;
@@ -92,25 +92,25 @@ export class ReportSender {
   }
 
   async #flushAgain(): Promise<void> {
-    if ((await this.#flush(true)) > 0) this.schedule();
+    if ((await this.#flush(true)) > 0) this.scheduleFlush();
   }
 
   /** Schedules one flush. */
-  schedule(): void {
+  scheduleFlush(): void {
     if (this.#timer !== null || this.context.token === null) return;
-    const pause = this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const pause = this.#failures === 0 ? 0 : Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** (this.#failures - 1));
     const spread = pause * (0.75 + Math.random() / 2);
     const wait = Math.max(spread, this.#notBefore - performance.now(), 10);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       void this.#flushAgain();
     }, wait);
-    letGo(this.#timer);
+    unrefTimer(this.#timer);
   }
 
   async #drain(background: boolean): Promise<number> {
     if (this.context.token === null) return 0;
-    const names = this.queue.names();
+    const names = this.queue.listNames();
     if (background && performance.now() < this.#notBefore) return names.length;
     for (const name of names) {
       if (this.#sending.has(name)) continue;
@@ -118,22 +118,22 @@ export class ReportSender {
       if (report === null) this.queue.remove(name);
       else if (!this.#isDone(name, await this.#send(report, background))) break;
     }
-    return this.queue.names().length;
+    return this.queue.listNames().length;
   }
 
-  async #send(body: Record<string, unknown>, background: boolean): Promise<Verdict> {
-    const exchange = await this.context.ask('POST', PATH, { token: this.context.token, body, background });
+  async #send(body: Record<string, unknown>, background: boolean): Promise<ResponseVerdict> {
+    const exchange = await this.context.ask('POST', REPORT_PATH, { token: this.context.token, body, background });
     if (exchange.retryAfter !== null)
-      this.#notBefore = performance.now() + Math.min(exchange.retryAfter * 1_000, LONGEST_PAUSE_MS);
-    return judge(exchange);
+      this.#notBefore = performance.now() + Math.min(exchange.retryAfter * 1_000, MAX_RETRY_DELAY_MS);
+    return evaluateResponse(exchange);
   }
 
   /**
    * Returns true when the report can be removed. A rejected credential is not the report's fault:
    * the next start may have a valid one.
    */
-  #isDone(name: string | null, verdict: Verdict): boolean {
-    const hopeless = verdict.kind !== 'answer' && isHopeless(verdict);
+  #isDone(name: string | null, verdict: ResponseVerdict): boolean {
+    const hopeless = verdict.kind !== 'answer' && isPermanentFailure(verdict);
     const done = verdict.kind === 'answer' || hopeless;
     this.#failures = done ? 0 : Math.min(this.#failures + 1, 20);
     if (done && name !== null) this.queue.remove(name);
@@ -141,10 +141,10 @@ export class ReportSender {
   }
 }
 
-const isHopeless = ({ status, problem }: FailedVerdict): boolean =>
-  status !== null && HOPELESS.has(status) && problem.code !== `http_${status}`;
+const isPermanentFailure = ({ status, problem }: FailedVerdict): boolean =>
+  status !== null && PERMANENT_STATUSES.has(status) && problem.code !== `http_${status}`;
 
-function answerOf({ id, ref, created, ignored }: Record<string, unknown>): Partial<Reported> {
+function toReportedFields({ id, ref, created, ignored }: Record<string, unknown>): Partial<Reported> {
   return {
     ...(typeof id === 'string' && { id }),
     ...(typeof ref === 'string' && { ref }),

@@ -4,8 +4,8 @@
  * all users of a machine can read command lines.
  */
 import { spawn } from 'node:child_process';
-import type { Context } from '../context.js';
-import { textOf } from '../transport.js';
+import type { ClientContext } from '../context.js';
+import { getErrorText } from '../transport.js';
 import type { ServiceProblem } from '../verdict.js';
 
 export interface AgentOptions {
@@ -31,7 +31,7 @@ export interface AgentLaunched {
 }
 
 /** Resolves when the agent runs; the application should then exit. */
-export function launchAgent({ server, project, licenseKey }: Context, options: AgentOptions): Promise<AgentLaunched> {
+export function launchAgent({ server, project, licenseKey }: ClientContext, options: AgentOptions): Promise<AgentLaunched> {
   const { path, dir, channel, currentVersion, restart = true, waitForPid = process.pid, requireSigned } = options;
   const named = { server: server.href, project, dir, channel, 'current-version': currentVersion };
   const args = [
@@ -47,7 +47,7 @@ export function launchAgent({ server, project, licenseKey }: Context, options: A
   const env = { ...process.env, ...(licenseKey !== null && { SVC_PRODUCT_KEY: licenseKey }) };
   return new Promise((resolve) => {
     const failed = (error: unknown): void =>
-      resolve({ launched: false, error: { code: 'agent', message: textOf(error) } });
+      resolve({ launched: false, error: { code: 'agent', message: getErrorText(error) } });
     try {
       const child = spawn(path, args, { env, cwd: dir, detached: true, stdio: 'ignore', windowsHide: true });
       child.on('error', failed);

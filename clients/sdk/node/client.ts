@@ -1,12 +1,12 @@
 /** The client for Node: with files, the update agent and package downloads. */
 import { getConfiguredMachineId } from '../../../lib/formats/machine.js';
-import { readPublicKey } from '../../../lib/formats/signature.js';
+import { parsePublicKey } from '../../../lib/formats/signature.js';
 import { CommonClient } from '../client.js';
-import { contextOf, type Context } from '../context.js';
-import { settingsOf, type ClientOptions as CommonOptions } from '../options.js';
+import { createContext, type ClientContext } from '../context.js';
+import { parseOptions, type ClientOptions as CommonOptions } from '../options.js';
 import { launchAgent, type AgentLaunched, type AgentOptions } from './agent.js';
 import { downloadUpdate, type Download, type Downloadable, type OnProgress } from './download.js';
-import { defaultCacheDir, nodeHost } from './host.js';
+import { getDefaultCacheDir, createNodeHost } from './host.js';
 
 export interface NodeClientOptions extends CommonOptions {
   /**
@@ -17,14 +17,14 @@ export interface NodeClientOptions extends CommonOptions {
 }
 
 export class Client extends CommonClient {
-  readonly #context: Context;
+  readonly #context: ClientContext;
 
   /** @throws TypeError for an invalid option, KeyRefused for an invalid public key */
   constructor(options: NodeClientOptions) {
     const machineId = options.machineId ?? getConfiguredMachineId(process.env) ?? undefined;
-    const settings = settingsOf({ ...options, ...(machineId !== undefined && { machineId }) });
-    for (const pem of settings.licenseKeys) readPublicKey(pem);
-    const context = contextOf(settings, nodeHost(options.cacheDir ?? defaultCacheDir(settings.project)));
+    const settings = parseOptions({ ...options, ...(machineId !== undefined && { machineId }) });
+    for (const pem of settings.licenseKeys) parsePublicKey(pem);
+    const context = createContext(settings, createNodeHost(options.cacheDir ?? getDefaultCacheDir(settings.project)));
     super(context);
     this.#context = context;
   }

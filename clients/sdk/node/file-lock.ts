@@ -7,34 +7,34 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, linkSync, openSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const ASK_AGAIN_MS = 5;
-const LEFT_BEHIND_MS = 1_000;
+const RETRY_INTERVAL_MS = 5;
+const ABANDONED_AFTER_MS = 1_000;
 /**
  * After this the work runs without the lock: concurrent writes may be lost, but no process hangs.
  */
-const LONGEST_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 
 /** @param path of the lock; without its folder nothing is locked */
 export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
   const began = performance.now();
   let seen: { mark: string | null; since: number } = { mark: null, since: began };
   for (;;) {
-    const mine = take(path);
+    const mine = tryLock(path);
     const at = performance.now();
-    if (mine !== 'held' || at - began > LONGEST_MS) return run(path, mine === 'held' ? null : mine, work);
-    const mark = markAt(path);
+    if (mine !== 'held' || at - began > LOCK_TIMEOUT_MS) return runAndUnlock(path, mine === 'held' ? null : mine, work);
+    const mark = readMark(path);
     if (mark === null || mark !== seen.mark) seen = { mark, since: at };
-    else if (at - seen.since > LEFT_BEHIND_MS) removeLeft(path, mark);
-    await pause(ASK_AGAIN_MS);
+    else if (at - seen.since > ABANDONED_AFTER_MS) removeAbandoned(path, mark);
+    await pause(RETRY_INTERVAL_MS);
   }
 }
 
-function run<T>(path: string, mine: string | null, work: () => T): T {
+function runAndUnlock<T>(path: string, mine: string | null, work: () => T): T {
   try {
     return work();
   } finally {
     // Another process may have considered it abandoned.
-    if (mine !== null && markAt(path) === mine) remove(path);
+    if (mine !== null && readMark(path) === mine) removeLock(path);
   }
 }
 
@@ -42,11 +42,11 @@ function run<T>(path: string, mine: string | null, work: () => T): T {
  * Returns the mark of the created lock; `held` when another process has it; null when none can be
  * created.
  */
-function take(path: string): string | null {
+function tryLock(path: string): string | null {
   try {
     const file = openSync(path, 'wx', 0o600);
     try {
-      return markOf(fstatSync(file, { bigint: true }));
+      return toMark(fstatSync(file, { bigint: true }));
     } finally {
       closeSync(file);
     }
@@ -59,28 +59,28 @@ function take(path: string): string | null {
  * Renamed first: otherwise a second process that saw it abandoned could remove the first one's new
  * lock.
  */
-function removeLeft(path: string, left: string): void {
+function removeAbandoned(path: string, left: string): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     renameSync(path, aside);
-    if (markAt(aside) !== left) linkSync(aside, path);
+    if (readMark(aside) !== left) linkSync(aside, path);
   } catch {
     // Another process was faster.
   }
-  remove(aside);
+  removeLock(aside);
 }
 
-const markOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino} ${mtimeNs}`;
+const toMark = ({ ino, mtimeNs }: BigIntStats): string => `${ino} ${mtimeNs}`;
 
-function markAt(path: string): string | null {
+function readMark(path: string): string | null {
   try {
-    return markOf(statSync(path, { bigint: true }));
+    return toMark(statSync(path, { bigint: true }));
   } catch {
     return null;
   }
 }
 
-function remove(path: string): void {
+function removeLock(path: string): void {
   try {
     rmSync(path);
   } catch {

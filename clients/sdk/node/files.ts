@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../store.js';
+import type { TextStore } from '../store.js';
 import { withFileLock } from './file-lock.js';
 
 const STALE_TEMPORARY_MS = 3_600_000;
 /** Temporary files of `write`, and of abandoned locks (file-lock.ts). */
-const TEMPORARY = /\.\d+\.[0-9a-f]{8}\.tmp$/;
-const LONGEST = 4 * 1024 * 1024;
+const TEMPORARY_NAME_PATTERN = /\.\d+\.[0-9a-f]{8}\.tmp$/;
+const MAX_FILE_LENGTH = 4 * 1024 * 1024;
 
-export class FileStore implements Store {
+export class FileStore implements TextStore {
   #looked = false;
 
   constructor(private readonly folder: string) {}
@@ -18,7 +18,7 @@ export class FileStore implements Store {
   read(name: string): string | null {
     const path = join(this.folder, name);
     try {
-      return statSync(path).size > LONGEST ? null : readFileSync(path, 'utf8');
+      return statSync(path).size > MAX_FILE_LENGTH ? null : readFileSync(path, 'utf8');
     } catch {
       return null;
     }
@@ -28,7 +28,7 @@ export class FileStore implements Store {
    * Writes a temporary file and renames it, so that no reader sees half of it, even after `kill
    * -9`.
    */
-  put(name: string, text: string): boolean {
+  write(name: string, text: string): boolean {
     const path = join(this.folder, name);
     const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
     try {
@@ -42,7 +42,7 @@ export class FileStore implements Store {
     }
   }
 
-  async exclusively<T>(name: string, work: () => T): Promise<T> {
+  async withLock<T>(name: string, work: () => T): Promise<T> {
     this.#makeFolder();
     return withFileLock(join(this.folder, `${name}.lock`), () => {
       this.#removeHalfWritten(name);
@@ -55,8 +55,8 @@ export class FileStore implements Store {
   }
 
   /** Lists names without temporary files; removes those of killed processes. */
-  names(): string[] {
-    const names = this.#listed();
+  listNames(): string[] {
+    const names = this.#listFiles();
     for (const name of names) if (name.endsWith('.tmp') && this.#isStale(name)) this.remove(name);
     return names.filter((name) => !name.endsWith('.tmp'));
   }
@@ -76,11 +76,11 @@ export class FileStore implements Store {
   #removeHalfWritten(name: string): void {
     if (this.#looked) return;
     this.#looked = true;
-    for (const each of this.#listed())
-      if (each.startsWith(`${name}.`) && TEMPORARY.test(each) && this.#isStale(each)) this.remove(each);
+    for (const each of this.#listFiles())
+      if (each.startsWith(`${name}.`) && TEMPORARY_NAME_PATTERN.test(each) && this.#isStale(each)) this.remove(each);
   }
 
-  #listed(): string[] {
+  #listFiles(): string[] {
     try {
       return readdirSync(this.folder);
     } catch {

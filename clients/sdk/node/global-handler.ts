@@ -4,7 +4,7 @@
  */
 
 /** @returns a function that removes the handler */
-export function onUncaught(keep: (thrown: unknown) => void): () => void {
+export function watchUncaught(keep: (thrown: unknown) => void): () => void {
   const monitor = (thrown: unknown): void => {
     try {
       keep(thrown);

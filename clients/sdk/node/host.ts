@@ -4,38 +4,38 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { keysFollowed } from '../key-chain.js';
+import { followKeyChain } from '../key-chain.js';
 import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
-import { isSignedBy, readPublicKeyOrNull } from '../../../lib/formats/signature.js';
-import type { Host } from '../host.js';
+import { isSignedBy, tryParsePublicKey } from '../../../lib/formats/signature.js';
+import type { ClientHost } from '../host.js';
 import { FileStore } from './files.js';
-import { onUncaught } from './global-handler.js';
-import { exchange } from './http.js';
+import { watchUncaught } from './global-handler.js';
+import { sendRequest } from './http.js';
 import { identifyMachine } from './machine.js';
 import { ProcessMetrics } from './process-metrics.js';
 
-export const nodeHost = (cacheDir: string): Host => ({
-  exchange,
+export const createNodeHost = (cacheDir: string): ClientHost => ({
+  exchange: sendRequest,
   kept: new FileStore(cacheDir),
   queued: new FileStore(join(cacheDir, 'aos-errors')),
   platform: detectMachinePlatform(),
   identifyMachine: (project) => identifyMachine(project, cacheDir),
-  sha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
+  computeSha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
   verifyAnswer: (answer, pems, question) => Promise.resolve(verifyLicenseAnswer(answer, pems, question)),
   verifyLicenseFile: (text, pems, checks) => Promise.resolve(verifyLicenseFile(text, pems, checks)),
-  keysFollowed: (pinned, chain) =>
-    keysFollowed(pinned, chain, {
-      read: (pem) => Promise.resolve(readPublicKeyOrNull(pem)),
+  resolveFollowingKeys: (pinned, chain) =>
+    followKeyChain(pinned, chain, {
+      read: (pem) => Promise.resolve(tryParsePublicKey(pem)),
       isSigned: (by, bytes, signature) => Promise.resolve(isSignedBy(by, bytes, signature)),
     }),
   readText: (path) => readFile(path, 'utf8').catch(() => null),
   show: (value) => inspect(value, { depth: 2, maxStringLength: 1_000 }),
-  onUncaught,
-  processMetrics: () => new ProcessMetrics(),
+  watchUncaught,
+  createProcessMetrics: () => new ProcessMetrics(),
 });
 
-export function defaultCacheDir(project: string): string {
+export function getDefaultCacheDir(project: string): string {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   const base =
     process.platform === 'win32'

@@ -6,19 +6,19 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import {
-  answered,
-  failed,
-  LONGEST_ANSWER,
-  reasonOf,
-  textOf,
+  createExchange,
+  createFailedExchange,
+  MAX_RESPONSE_LENGTH,
+  getAbortReason,
+  getErrorText,
   type ServiceRequest,
   type Transport,
 } from '../transport.js';
 
-export const exchange: Transport = (question) =>
+export const sendRequest: Transport = (question) =>
   new Promise((resolve, reject) => {
     const { signal, timeoutMs, background = false } = question;
-    if (signal?.aborted === true) return reject(reasonOf(signal));
+    if (signal?.aborted === true) return reject(getAbortReason(signal));
     let request: ClientRequest | null = null;
     const finish = (settle: () => void): void => {
       clearTimeout(timer);
@@ -26,27 +26,27 @@ export const exchange: Transport = (question) =>
       settle();
       request?.destroy();
     };
-    const end = (fault: string): void => finish(() => resolve(failed(fault)));
-    const onAbort = (): void => finish(() => reject(reasonOf(signal)));
+    const end = (fault: string): void => finish(() => resolve(createFailedExchange(fault)));
+    const onAbort = (): void => finish(() => reject(getAbortReason(signal)));
     const timer = setTimeout(() => end(`no answer within ${timeoutMs} ms`), timeoutMs);
     if (background) timer.unref();
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      request = open(question);
+      request = openRequest(question);
     } catch (error) {
-      return end(textOf(error));
+      return end(getErrorText(error));
     }
     if (background) request.on('socket', (socket) => socket.unref());
-    request.on('error', (error) => end(textOf(error)));
+    request.on('error', (error) => end(getErrorText(error)));
     request.on('response', (response) => {
-      read(response).then(
-        (text) => finish(() => resolve(answered(response.statusCode ?? 0, response.headers['retry-after'], text))),
-        (error: unknown) => end(textOf(error)),
+      readText(response).then(
+        (text) => finish(() => resolve(createExchange(response.statusCode ?? 0, response.headers['retry-after'], text))),
+        (error: unknown) => end(getErrorText(error)),
       );
     });
   });
 
-function open({ method, url, token = null, body }: ServiceRequest): ClientRequest {
+function openRequest({ method, url, token = null, body }: ServiceRequest): ClientRequest {
   const text = body === undefined ? null : Buffer.from(JSON.stringify(body));
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method,
@@ -63,12 +63,12 @@ function open({ method, url, token = null, body }: ServiceRequest): ClientReques
   return request;
 }
 
-async function read(response: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > LONGEST_ANSWER) throw new Error('the answer is too long');
+    if (length > MAX_RESPONSE_LENGTH) throw new Error('the answer is too long');
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');

@@ -13,7 +13,7 @@ export interface MachineSources {
   isInContainer: () => Promise<boolean>;
 }
 
-const sourcesHere = (): MachineSources => ({
+const createSources = (): MachineSources => ({
   systemId: readSystemId,
   isInContainer: () => isInContainer(process.env),
 });
@@ -25,11 +25,11 @@ const sourcesHere = (): MachineSources => ({
 export async function identifyMachine(
   project: string,
   folder: string,
-  sources: MachineSources = sourcesHere(),
+  sources: MachineSources = createSources(),
 ): Promise<MachineIdentity> {
   const known = await sources.systemId();
   if (known !== null) return { id: deriveMachineId(project, known), isStable: true };
-  const { text, isNew } = await keptId(folder);
+  const { text, isNew } = await getStoredId(folder);
   return { id: deriveMachineId(project, text), isStable: !isNew && !(await sources.isInContainer()) };
 }
 
@@ -37,7 +37,7 @@ export async function identifyMachine(
  * Creates the file by a link, which fails if the name exists, so that concurrent starts agree on
  * one text.
  */
-export async function keptId(folder: string): Promise<{ text: string; isNew: boolean }> {
+export async function getStoredId(folder: string): Promise<{ text: string; isNew: boolean }> {
   const path = join(folder, 'machine-id');
   const fresh = randomUUID();
   const temporary = `${path}.${fresh}`;

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { Meter } from '../host.js';
+import type { MetricsReader } from '../host.js';
 
 const NS_PER_MS = 1e6;
 
-export class ProcessMetrics implements Meter {
+export class ProcessMetrics implements MetricsReader {
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
   #cpu = process.cpuUsage();
   #at = performance.now();

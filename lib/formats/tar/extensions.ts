@@ -18,15 +18,15 @@ export interface PaxRecords {
   refused: string | null;
 }
 
-const SPARSE = /^(GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
+const SPARSE_KEY_PATTERN = /^(GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
 
 /** @param name of the header with the records, for the message */
-export function readPax(bytes: Buffer, name: string): PaxRecords {
+export function parsePaxRecords(bytes: Buffer, name: string): PaxRecords {
   const found = new Map<string, string>();
   let refused: string | null = null;
   for (let at = 0; at < bytes.length;) {
-    const { key, value, next } = record(bytes, at, name);
-    if (SPARSE.test(key)) refused = 'is a sparse file';
+    const { key, value, next } = parseRecord(bytes, at, name);
+    if (SPARSE_KEY_PATTERN.test(key)) refused = 'is a sparse file';
     if (key === 'linkpath') refused = 'is a link';
     if ((key === 'path' || key === 'size') && found.has(key))
       throw new UnsafePackage(name, `has two pax records for its ${key}`);
@@ -41,13 +41,13 @@ export function readPax(bytes: Buffer, name: string): PaxRecords {
 /** Checks archive-wide records: only a comment, as git writes it, is allowed. */
 export function checkGlobalPax(bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) {
-    const { key, next } = record(bytes, at, '');
+    const { key, next } = parseRecord(bytes, at, '');
     if (key !== 'comment') throw new UnsafePackage('', `The package has a global pax record ${key}`);
     at = next;
   }
 }
 
-export function readLongName(bytes: Buffer): string {
+export function parseLongName(bytes: Buffer): string {
   const end = bytes.indexOf(0);
   const name = end < 0 ? bytes : bytes.subarray(0, end);
   if (!isZero(bytes.subarray(name.length))) throw new UnsafePackage(name.toString(), 'has a NUL in its name');
@@ -56,7 +56,7 @@ export function readLongName(bytes: Buffer): string {
 }
 
 /** Parses a record `<length> <key>=<value>\n`, whose length includes itself. */
-function record(bytes: Buffer, at: number, name: string): { key: string; value: string; next: number } {
+function parseRecord(bytes: Buffer, at: number, name: string): { key: string; value: string; next: number } {
   const broken = (): UnsafePackage => new UnsafePackage(name, 'has a broken pax record');
   const space = bytes.indexOf(0x20, at);
   const digits = bytes.toString('latin1', at, Math.min(space, at + 8));

@@ -20,7 +20,7 @@ export interface TarHeader {
   executable: boolean;
 }
 
-const KINDS: Readonly<Record<string, TarKind>> = {
+const ENTRY_KINDS: Readonly<Record<string, TarKind>> = {
   '0': 'file',
   '\0': 'file',
   '5': 'directory',
@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, TarKind>> = {
   g: 'global pax',
   L: 'long name',
 };
-const REFUSED: Readonly<Record<string, string>> = {
+const REJECTED_KINDS: Readonly<Record<string, string>> = {
   '1': 'is a hard link',
   '2': 'is a symbolic link',
   '3': 'is a character device',
@@ -38,10 +38,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   S: 'is a sparse file',
 };
 /** Magic of ustar and GNU tar; seventh edition archives have none. */
-const MAGICS = new Set(['ustar\x0000', 'ustar  \0', '\0\0\0\0\0\0\0\0']);
-const OCTAL = /^ *[0-7]*[ \0]*$/;
+const MAGIC_VALUES = new Set(['ustar\x0000', 'ustar  \0', '\0\0\0\0\0\0\0\0']);
+const OCTAL_PATTERN = /^ *[0-7]*[ \0]*$/;
 /** Marks a base 256 number; 0xff starts a negative one. */
-const BASE256 = 0x80;
+const BASE256_BIT = 0x80;
 
 export function isZero(bytes: Uint8Array): boolean {
   for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false;
@@ -53,17 +53,17 @@ export function isZero(bytes: Uint8Array): boolean {
  * @param longer entry name from an earlier header
  * @throws UnsafePackage naming the entry, if readable
  */
-export function readTarHeader(block: Buffer, longer: string | null): TarHeader {
-  const header = decode(block);
+export function parseTarHeader(block: Buffer, longer: string | null): TarHeader {
+  const header = decodeHeader(block);
   const path = header.path ?? '';
   const name = longer ?? path;
   const fail = (why: string): UnsafePackage => new UnsafePackage(name, why);
   if (!header.cksumValid) throw fail('has a header with a wrong checksum');
-  if (!MAGICS.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
+  if (!MAGIC_VALUES.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
   const flag = String.fromCharCode(block[156] ?? 0);
-  const refused = REFUSED[flag];
+  const refused = REJECTED_KINDS[flag];
   if (refused !== undefined) throw fail(refused);
-  const kind = KINDS[flag];
+  const kind = ENTRY_KINDS[flag];
   if (kind === undefined) throw fail('is of an unknown kind');
   for (const [start, end] of [
     [100, 108],
@@ -76,13 +76,13 @@ export function readTarHeader(block: Buffer, longer: string | null): TarHeader {
   const prefix = ustar ? block.subarray(345, 500) : Buffer.alloc(0);
   const texts = [block.subarray(0, 100), prefix];
   if (texts.some(hasMoreAfterNul)) throw fail('has a NUL in its name');
-  if (kind === 'file' && path.endsWith('/') && texts.every(isUtf8)) return oldDirectory(block, path);
+  if (kind === 'file' && path.endsWith('/') && texts.every(isUtf8)) return parseOldDirectory(block, path);
   if (kind === 'directory' && !isEmpty(block)) throw fail('is a directory with content');
   const { size = 0, mode = 0 } = header;
   return { kind, path: texts.every(isUtf8) ? path : null, size, executable: (mode & 0o111) !== 0 };
 }
 
-function decode(block: Buffer): Header {
+function decodeHeader(block: Buffer): Header {
   try {
     return new Header(block);
   } catch {
@@ -92,14 +92,14 @@ function decode(block: Buffer): Header {
 }
 
 /** Seventh edition archives mark directories by a trailing slash. */
-function oldDirectory(block: Buffer, path: string): TarHeader {
+function parseOldDirectory(block: Buffer, path: string): TarHeader {
   if (block[156] !== 0 || !isEmpty(block)) throw new UnsafePackage(path, 'is a file whose name ends with a slash');
   return { kind: 'directory', path, size: 0, executable: false };
 }
 
 const isEmpty = (block: Buffer): boolean => /^[ 0\0]*$/.test(block.toString('latin1', 124, 136));
 
-const isNumber = (field: Buffer): boolean => field[0] === BASE256 || OCTAL.test(field.toString('latin1'));
+const isNumber = (field: Buffer): boolean => field[0] === BASE256_BIT || OCTAL_PATTERN.test(field.toString('latin1'));
 
 function hasMoreAfterNul(field: Buffer): boolean {
   const end = field.indexOf(0);

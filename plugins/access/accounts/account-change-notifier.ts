@@ -1,5 +1,5 @@
 import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract.js';
-import { ACCOUNT_WATCHERS, type AccountWatcher } from '../../../ports/domain/access.js';
+import { ACCOUNT_CHANGE_LISTENERS, type AccountChangeListener } from '../../../ports/domain/access.js';
 
 /** Longest delay of a response to an administrator. */
 const NOTIFY_TIMEOUT_MS = 5_000;
@@ -7,7 +7,7 @@ const NOTIFY_TIMEOUT_MS = 5_000;
 @injectable()
 export class AccountChangeNotifier {
   constructor(
-    @inject(added(ACCOUNT_WATCHERS)) private readonly watchers: () => readonly AccountWatcher[],
+    @inject(added(ACCOUNT_CHANGE_LISTENERS)) private readonly watchers: () => readonly AccountChangeListener[],
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
@@ -15,11 +15,11 @@ export class AccountChangeNotifier {
    * Call after the commit. Never throws: the change is made, and a watcher that missed it compares
    * the mark.
    */
-  async changed(): Promise<void> {
+  async notifyChanged(): Promise<void> {
     await Promise.all(this.watchers().map((watcher) => this.#notifyWatcher(watcher)));
   }
 
-  async #notifyWatcher(watcher: AccountWatcher): Promise<void> {
+  async #notifyWatcher(watcher: AccountChangeListener): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), NOTIFY_TIMEOUT_MS)));
     const told = this.#notifySafely(watcher);
@@ -31,9 +31,9 @@ export class AccountChangeNotifier {
     clearTimeout(timer);
   }
 
-  async #notifySafely(watcher: AccountWatcher): Promise<'told'> {
+  async #notifySafely(watcher: AccountChangeListener): Promise<'told'> {
     try {
-      await watcher.changed();
+      await watcher.onChange();
     } catch (error) {
       this.log.error({ err: error }, 'a watcher of accounts failed');
     }

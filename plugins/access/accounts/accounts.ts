@@ -23,12 +23,12 @@ import {
   type Account,
   type AccountView,
 } from '../model/account.js';
-import { Audit } from '../audit/audit.js';
+import { AuditService } from '../audit/audit.js';
 import type { Actor } from '../../../ports/domain/audit.js';
-import { isZone } from '../../../lib/local-time.js';
+import { isTimeZone } from '../../../lib/local-time.js';
 import { findPasswordProblem } from '../model/password.js';
-import { Roster } from './roster.js';
-import { Sessions } from '../sessions/sessions.js';
+import { AdminRoster } from './roster.js';
+import { SessionService } from '../sessions/sessions.js';
 import { AccountChangeNotifier } from './account-change-notifier.js';
 
 export interface NewAccount {
@@ -37,16 +37,16 @@ export interface NewAccount {
   password: string;
 }
 
-export const NO_TOTP = { totp_secret: null, totp_pending: null, totp_step: null, totp_recovery: [] };
+export const EMPTY_TOTP_FIELDS = { totp_secret: null, totp_pending: null, totp_step: null, totp_recovery: [] };
 
 @injectable()
-export class Accounts {
+export class AccountService {
   constructor(
     @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
-    @inject(Roster) private readonly roster: Roster,
-    @inject(Sessions) private readonly sessions: Sessions,
+    @inject(AdminRoster) private readonly roster: AdminRoster,
+    @inject(SessionService) private readonly sessions: SessionService,
     @inject(PORT.hasher) private readonly hasher: PasswordHasher,
-    @inject(Audit) private readonly audit: Audit,
+    @inject(AuditService) private readonly audit: AuditService,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
     @inject(AccountChangeNotifier) private readonly watchers: AccountChangeNotifier,
@@ -69,7 +69,7 @@ export class Accounts {
     // Without this line, after a crash, the reconciler adds the administrator.
     if (role === 'admin') await this.roster.refreshEntry(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
-    await this.watchers.changed();
+    await this.watchers.notifyChanged();
     return toAccountView(account);
   }
 
@@ -123,7 +123,7 @@ export class Accounts {
         after: { role },
       },
     );
-    await this.watchers.changed();
+    await this.watchers.notifyChanged();
     return toAccountView(after ?? before);
   }
 
@@ -147,7 +147,7 @@ export class Accounts {
         after: { disabled },
       },
     );
-    await this.watchers.changed();
+    await this.watchers.notifyChanged();
     return toAccountView(after ?? before);
   }
 
@@ -156,7 +156,7 @@ export class Accounts {
     const { before } = await this.roster.changeRights(id, true, { remove: true });
     await this.sessions.clear(id);
     await this.audit.record(actor, 'user.deleted', before.username, { role: before.role });
-    await this.watchers.changed();
+    await this.watchers.notifyChanged();
   }
 
   /**
@@ -181,7 +181,7 @@ export class Accounts {
         after: { password: 'set' },
       },
     );
-    await this.watchers.changed();
+    await this.watchers.notifyChanged();
     return toAccountView(changed.doc);
   }
 
@@ -190,14 +190,14 @@ export class Accounts {
    * @throws ServiceError validation_failed, not_found
    */
   async setClock(id: string, clock: { timezone: string | null; hours: 12 | 24 | null }): Promise<void> {
-    if (clock.timezone !== null && !isZone(clock.timezone))
+    if (clock.timezone !== null && !isTimeZone(clock.timezone))
       throw invalid({ timezone: 'is not the name of a time zone: choose one of the list' });
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
   /** For users who lost the device and the recovery codes. Ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
-    const changed = await this.rows.change({ id }, { set: NO_TOTP, inc: { epoch: 1 } });
+    const changed = await this.rows.change({ id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);
     await this.sessions.clear(id);
     await this.audit.record(
@@ -224,7 +224,7 @@ export class Accounts {
       password_hash: await this.hasher.hash(password),
       epoch: 0,
       rights_rev: 0,
-      ...NO_TOTP,
+      ...EMPTY_TOTP_FIELDS,
       created_at: now,
       last_login_at: null,
       password_changed_at: now,

@@ -5,19 +5,19 @@
  */
 import type { Collection, Ids } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { FirstStart } from '../../../ports/domain/access.js';
+import type { AdminBootstrap } from '../../../ports/domain/access.js';
 import type { Account } from '../model/account.js';
-import type { Accounts } from './accounts.js';
+import type { AccountService } from './accounts.js';
 
 /** A UUIDv7 of 1970, which no other account can have. */
 const FIRST_ID = '00000000-0000-7000-8000-000000000001';
 
 export function createFirstStart(
   rows: Collection<Account>,
-  accounts: Accounts,
+  accounts: AccountService,
   ids: Ids,
   config: { admin_user: string; admin_password: string | null },
-): FirstStart {
+): AdminBootstrap {
   return {
     async ensureAdmin() {
       if ((await rows.find({ limit: 1 })).items.length > 0) return null;

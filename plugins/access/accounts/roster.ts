@@ -44,7 +44,7 @@ const STALE_AFTER_MS = 60_000;
 const MAX_ATTEMPTS = 200;
 
 @injectable()
-export class Roster {
+export class AdminRoster {
   constructor(
     @inject(collection<RosterDoc>('roster')) private readonly rosters: Collection<RosterDoc>,
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,

@@ -3,11 +3,11 @@
  * names, whose time-ordered pages are merged. A prefix filter would scan or sort the log.
  */
 import type { Collection } from '../../../kernel/contract.js';
-import { mergedPage } from '../../../ports/cursor.js';
+import { mergePages } from '../../../ports/cursor.js';
 import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
 import type { Filter, Page, Sort } from '../../../ports/store.js';
 
-const NEWEST_FIRST: Sort = [['at', 'desc']];
+const NEWEST_FIRST_SORT: Sort = [['at', 'desc']];
 /** Beyond this number of names the log is scanned. */
 const MAX_NAMES = 20;
 
@@ -24,13 +24,13 @@ export async function searchAuditLog(
   const filter = buildFilter(query);
   const open = findPrefixField(query);
   const names = open === null ? null : await listNames(rows, open.field, open.prefix);
-  if (open === null || names === null) return rows.find({ filter, sort: NEWEST_FIRST, limit, after });
+  if (open === null || names === null) return rows.find({ filter, sort: NEWEST_FIRST_SORT, limit, after });
   const each = names.map((name) =>
-    rows.find({ filter: { ...filter, [open.field]: name }, sort: NEWEST_FIRST, limit: limit + 1, after }),
+    rows.find({ filter: { ...filter, [open.field]: name }, sort: NEWEST_FIRST_SORT, limit: limit + 1, after }),
   );
   const found = await Promise.all(each);
-  return mergedPage(
-    NEWEST_FIRST,
+  return mergePages(
+    NEWEST_FIRST_SORT,
     found.map(({ items }) => items),
     limit,
   );

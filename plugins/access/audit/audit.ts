@@ -21,22 +21,22 @@ import {
   type AuditQuery,
   type AuditReader,
   type AuditTarget,
-  type AuditTargets,
+  type AuditTargetResolver,
 } from '../../../ports/domain/audit.js';
 import { isGuid } from '../../../lib/text/guid.js';
 import { searchAuditLog } from './audit-search.js';
-import { Tokens } from '../tokens/tokens.js';
+import { TokenService } from '../tokens/tokens.js';
 
 @injectable()
-export class Audit implements AuditLog, AuditReader {
-  readonly #own: AuditTargets[] = [];
+export class AuditService implements AuditLog, AuditReader {
+  readonly #own: AuditTargetResolver[] = [];
 
   constructor(
     @inject(collection<AuditEntry>('audit')) private readonly rows: Collection<AuditEntry>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
-    @inject(Tokens) private readonly tokens: Tokens,
-    @inject(added(AUDIT_TARGETS)) private readonly targets: () => readonly AuditTargets[],
+    @inject(TokenService) private readonly tokens: TokenService,
+    @inject(added(AUDIT_TARGETS)) private readonly targets: () => readonly AuditTargetResolver[],
   ) {}
 
   async record(
@@ -50,7 +50,7 @@ export class Audit implements AuditLog, AuditReader {
     await this.rows.insert({ id: this.ids.uuid(), at: this.clock.iso(), actor, action, target, details, ...change });
   }
 
-  async recent(limit: number, after: string | null = null): Promise<{ items: AuditEntry[]; next: string | null }> {
+  async listRecent(limit: number, after: string | null = null): Promise<{ items: AuditEntry[]; next: string | null }> {
     return this.rows.find({ sort: [['at', 'desc']], limit, after });
   }
 
@@ -59,11 +59,11 @@ export class Audit implements AuditLog, AuditReader {
   }
 
   /** Adds this plugin's own targets, because no plugin extends its own extension point. */
-  know(targets: AuditTargets): void {
+  addTargets(targets: AuditTargetResolver): void {
     this.#own.push(targets);
   }
 
-  async named({ action, target, details }: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget> {
+  async describeTarget({ action, target, details }: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget> {
     const [noun] = action.split('.');
     const known = await [...this.#own, ...this.targets()].find((one) => one.noun === noun)?.describe(target);
     if (known) return known;
@@ -71,7 +71,7 @@ export class Audit implements AuditLog, AuditReader {
     return { name: typeof name === 'string' && isGuid(target) ? name : target, href: null };
   }
 
-  async of(target: string, limit: number, after: string | null = null): ReturnType<AuditLog['of']> {
+  async listByTarget(target: string, limit: number, after: string | null = null): ReturnType<AuditLog['listByTarget']> {
     return this.rows.find({ filter: { target }, sort: [['at', 'desc']], limit, after });
   }
 

@@ -5,9 +5,9 @@
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import type { Principal, Refusal } from '../../../ports/http.js';
-import { Audit } from './audit.js';
-import { Background } from '../background.js';
+import type { Principal, RequestRejection } from '../../../ports/http.js';
+import { AuditService } from './audit.js';
+import { BackgroundTasks } from '../background.js';
 
 export type SecurityEvent =
   | 'login.succeeded'
@@ -33,7 +33,7 @@ interface RepeatCount {
   more: number;
 }
 
-export const WINDOW_MS = 60_000;
+export const SECURITY_LOG_WINDOW_MS = 60_000;
 export const MAX_ENTRIES_PER_WINDOW = 50;
 
 @injectable()
@@ -42,13 +42,13 @@ export class SecurityLog {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    @inject(Audit) private readonly audit: Audit,
-    @inject(Background) private readonly background: Background,
+    @inject(AuditService) private readonly audit: AuditService,
+    @inject(BackgroundTasks) private readonly background: BackgroundTasks,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  note(seen: SecurityIncident): void {
+  record(seen: SecurityIncident): void {
     const key = `${seen.event} ${getClientNetwork(seen.address)} ${seen.target}`;
     const known = this.#window.get(key);
     if (known !== undefined) {
@@ -65,12 +65,12 @@ export class SecurityLog {
       return;
     }
     this.#window.set(key, { seen, more: 0 });
-    this.#timer ??= setTimeout(() => this.flush(), WINDOW_MS).unref();
+    this.#timer ??= setTimeout(() => this.flush(), SECURITY_LOG_WINDOW_MS).unref();
     this.#write(seen, 1);
   }
 
-  refused({ what, path, address, request_id, principal }: Refusal): void {
-    this.note({ event: `${what}.refused`, target: path, address, request_id, by: principal });
+  recordRejection({ what, path, address, request_id, principal }: RequestRejection): void {
+    this.record({ event: `${what}.refused`, target: path, address, request_id, by: principal });
   }
 
   /** Writes the counts at the end of the minute and before the process ends. */

@@ -1,8 +1,8 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatTable } from '../../../lib/console/format-table.js';
-import type { MasterTokens } from '../master-tokens.js';
-import type { Tokens } from '../tokens/tokens.js';
+import type { MasterTokenService } from '../master-tokens.js';
+import type { TokenService } from '../tokens/tokens.js';
 
 const TOKEN_KINDS = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
 
@@ -19,7 +19,7 @@ function parseSeconds(given: string | boolean | undefined): number | null {
 
 const toTextOption = (given: string | boolean | undefined): string | null => (typeof given === 'string' ? given : null);
 
-export function buildTokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpec[] {
+export function buildTokenCommands(tokens: TokenService, masters: MasterTokenService): CommandSpec[] {
   return [
     {
       name: 'token create',

@@ -1,20 +1,20 @@
 import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
-import type { CommandLine } from '../../../ports/domain/audit.js';
+import type { CommandLineActor } from '../../../ports/domain/audit.js';
 import { formatTable } from '../../../lib/console/format-table.js';
 import { ROLES, type AccountView } from '../model/account.js';
-import type { Accounts } from '../accounts/accounts.js';
+import type { AccountService } from '../accounts/accounts.js';
 
-const by = (command: string): CommandLine => `command line: aos user ${command}`;
+const toCommandActor = (command: string): CommandLineActor => `command line: aos user ${command}`;
 
 type Options = NonNullable<CommandSpec['options']>;
 
-const USERNAME: Options = {
+const USERNAME_OPTION: Options = {
   username: { type: 'string', value: 'name', summary: 'The account’s name', required: true, positional: true },
 };
-const ROLE: Options = {
+const ROLE_OPTION: Options = {
   role: { type: 'string', value: ROLES.join('|'), summary: `One of ${ROLES.join(', ')}`, required: true },
 };
-const PASSWORD: Options = {
+const PASSWORD_OPTION: Options = {
   'password-stdin': {
     type: 'boolean',
     summary: 'Read the password from standard input; without it a random one is made and shown once',
@@ -32,7 +32,7 @@ const toSummary = ({ id, username, role, disabled }: AccountView): object => ({ 
 const formatPasswordLine = (shown: { password?: string }): string =>
   shown.password === undefined ? '' : `\npassword: ${shown.password}`;
 
-export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
+export function buildUserCommands(accounts: AccountService, ids: Ids): CommandSpec[] {
   const idOf = async ({ options }: CommandCall): Promise<string> =>
     (await accounts.findByUsername(String(options['username'] ?? ''))).id;
 
@@ -45,7 +45,7 @@ export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
   ): CommandSpec => ({
     name: `user ${name}`,
     summary,
-    options: { ...USERNAME, ...options },
+    options: { ...USERNAME_OPTION, ...options },
     run: async (call): Promise<CommandResult> => {
       const account = await run(call, await idOf(call));
       return { json: { ...toSummary(account), totp: account.totp }, text: say(account) };
@@ -56,11 +56,11 @@ export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
     {
       name: 'user create',
       summary: 'Create an account',
-      options: { ...USERNAME, ...ROLE, ...PASSWORD },
+      options: { ...USERNAME_OPTION, ...ROLE_OPTION, ...PASSWORD_OPTION },
       run: async (call) => {
         const { password, shown } = await readPassword(call, ids);
         const { username, role } = call.options;
-        const account = await accounts.create(by('create'), {
+        const account = await accounts.create(toCommandActor('create'), {
           username: String(username ?? ''),
           role: String(role ?? ''),
           password,
@@ -72,11 +72,11 @@ export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
     {
       name: 'user passwd',
       summary: 'Set an account’s password; ends its sessions',
-      options: { ...USERNAME, ...PASSWORD },
+      options: { ...USERNAME_OPTION, ...PASSWORD_OPTION },
       run: async (call) => {
         const account = await idOf(call);
         const { password, shown } = await readPassword(call, ids);
-        const changed = await accounts.setPassword(by('passwd'), account, password);
+        const changed = await accounts.setPassword(toCommandActor('passwd'), account, password);
         return {
           json: { ...toSummary(changed), ...shown },
           text: `password of ${changed.username} set${formatPasswordLine(shown)}`,
@@ -86,38 +86,38 @@ export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
     change(
       'role',
       'Give an account another role; ends its sessions',
-      ROLE,
-      (call, account) => accounts.setRole(by('role'), account, String(call.options['role'] ?? '')),
+      ROLE_OPTION,
+      (call, account) => accounts.setRole(toCommandActor('role'), account, String(call.options['role'] ?? '')),
       (account) => `${account.username} is now ${account.role}`,
     ),
     change(
       'disable',
       'Disable an account; ends its sessions',
       {},
-      (_call, account) => accounts.setDisabled(by('disable'), account, true),
+      (_call, account) => accounts.setDisabled(toCommandActor('disable'), account, true),
       (account) => `disabled ${account.username}`,
     ),
     change(
       'enable',
       'Enable a disabled account',
       {},
-      (_call, account) => accounts.setDisabled(by('enable'), account, false),
+      (_call, account) => accounts.setDisabled(toCommandActor('enable'), account, false),
       (account) => `enabled ${account.username}`,
     ),
     change(
       'totp',
       'Take TOTP off an account whose device and recovery codes are lost; ends its sessions',
       {},
-      (_call, account) => accounts.resetTotp(by('totp'), account),
+      (_call, account) => accounts.resetTotp(toCommandActor('totp'), account),
       (account) => `${account.username} logs in without TOTP`,
     ),
     {
       name: 'user delete',
       summary: 'Delete an account',
-      options: USERNAME,
+      options: USERNAME_OPTION,
       run: async (call) => {
         const account = await accounts.findByUsername(String(call.options['username'] ?? ''));
-        await accounts.remove(by('delete'), account.id);
+        await accounts.remove(toCommandActor('delete'), account.id);
         return {
           json: { id: account.id, username: account.username, deleted: true },
           text: `deleted ${account.username}`,

@@ -6,16 +6,16 @@
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../../ports/domain/access.js';
+import type { AccountInfo, CredentialCheck, LoginAttemptLimiter } from '../../../ports/domain/access.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { Role } from '../../../ports/http.js';
 import { toUsernameKey, type Account } from '../model/account.js';
-import { Devices } from './devices.js';
+import { DeviceCookies } from './devices.js';
 import { KnownAddresses } from './known-addresses.js';
 import { MAX_PASSWORD_BYTES } from '../model/password.js';
 import { SecurityLog, type SecurityEvent } from '../audit/security-log.js';
-import { FREE_FAILURES, Throttle } from './throttle.js';
-import { sha256 } from '../model/token.js';
+import { FREE_FAILURES, LoginAttemptThrottle } from './throttle.js';
+import { computeSha256 } from '../model/token.js';
 import { AccountChangeNotifier } from '../accounts/account-change-notifier.js';
 
 export type LoginPlace = 'web' | 'setup' | 'release_store';
@@ -40,12 +40,12 @@ export const createWrongCredentialsError = (): ServiceError =>
   new ServiceError('invalid_credentials', 'The user name or the password is wrong.');
 
 @injectable()
-export class Credentials implements CredentialCheck, LoginAttempts {
+export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter {
   constructor(
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
     @inject(PORT.hasher) private readonly hasher: PasswordHasher,
-    @inject(Throttle) private readonly throttle: Throttle,
-    @inject(Devices) private readonly devices: Devices,
+    @inject(LoginAttemptThrottle) private readonly throttle: LoginAttemptThrottle,
+    @inject(DeviceCookies) private readonly devices: DeviceCookies,
     @inject(KnownAddresses) private readonly known: KnownAddresses,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(SecurityLog) private readonly security: SecurityLog,
@@ -87,7 +87,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   }
 
   #logEvent(event: SecurityEvent, target: string, { address, request_id }: ClientAddress): void {
-    this.security.note({ event, target, address, request_id: request_id ?? null });
+    this.security.record({ event, target, address, request_id: request_id ?? null });
   }
 
   async #verify(input: CredentialInput, known: { name: string | null }): Promise<Account> {
@@ -95,16 +95,16 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     const found = await this.accounts.find({ filter: { username_key: key }, limit: 1 });
     const account = found.items[0] ?? null;
     known.name = account?.username ?? null;
-    const attempt = await this.throttle.enter(this.#listThrottleKeys(key, account, input));
+    const attempt = await this.throttle.begin(this.#listThrottleKeys(key, account, input));
     try {
       if (account === null || !(await this.#isPasswordValid(input.password, account)) || account.disabled) {
         // Equal hash work for unknown accounts.
         if (account === null) await this.hasher.verify(input.password, null);
-        await attempt.failed();
+        await attempt.recordFailure();
         throw createWrongCredentialsError();
       }
     } finally {
-      attempt.leave();
+      attempt.release();
     }
     if (!ALLOWED_ROLES[input.place].includes(account.role)) {
       throw new ServiceError('role_not_allowed', `An account with the role ${account.role} may not log in here.`);
@@ -133,12 +133,12 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
   }
 
-  async attempt(input: Parameters<LoginAttempts['attempt']>[0], fits: () => Promise<boolean>): Promise<boolean> {
+  async run(input: Parameters<LoginAttemptLimiter['run']>[0], fits: () => Promise<boolean>): Promise<boolean> {
     const key = toUsernameKey(input.username.slice(0, 256));
-    const own = await this.known.count(key, input.address);
+    const own = await this.known.getThrottleKey(key, input.address);
     const counts = own === null ? this.#listThrottleKeys(key, null, input) : [own];
     const refused = (event: SecurityEvent): void => this.#logEvent(event, 'the release store', input);
-    const attempt = await this.throttle.enter(counts, FREE_FAILURES - 1).catch((error: unknown) => {
+    const attempt = await this.throttle.begin(counts, FREE_FAILURES - 1).catch((error: unknown) => {
       refused('login.locked');
       throw error;
     });
@@ -148,11 +148,11 @@ export class Credentials implements CredentialCheck, LoginAttempts {
         await this.known.recordSuccess(key, input.address);
         return true;
       }
-      await attempt.failed();
+      await attempt.recordFailure();
       refused('login.failed');
       return false;
     } finally {
-      attempt.leave();
+      attempt.release();
     }
   }
 
@@ -160,16 +160,16 @@ export class Credentials implements CredentialCheck, LoginAttempts {
    * Verifies the password of a signed-in account before a change.
    * @throws as `check`
    */
-  async confirm(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
+  async confirmPassword(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
     const counts = this.#listThrottleKeys(account.username_key, account, { address, device });
     await this.withSecurityLog(account, { address }, async () => {
-      const attempt = await this.throttle.enter(counts);
+      const attempt = await this.throttle.begin(counts);
       try {
         if (await this.#isPasswordValid(password, account)) return;
-        await attempt.failed();
+        await attempt.recordFailure();
         throw createWrongCredentialsError();
       } finally {
-        attempt.leave();
+        attempt.release();
       }
     });
   }
@@ -187,7 +187,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   #getAccountKey(key: string, account: Account | null, device: string | undefined): string {
     const known = account === null ? null : this.devices.read(device, account.id);
     // Hashed, because users may type anything into the name field, even a password.
-    return known === null ? `account:${sha256(key)}` : `device:${known}`;
+    return known === null ? `account:${computeSha256(key)}` : `device:${known}`;
   }
 
   async #isPasswordValid(password: string, account: Account): Promise<boolean> {
@@ -200,6 +200,6 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     const password_hash = await this.hasher.hash(password);
     // Must not overwrite a password that was changed in the meantime.
     const same = { id: account.id, password_hash: account.password_hash };
-    if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.changed();
+    if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.notifyChanged();
   }
 }

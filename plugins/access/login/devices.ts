@@ -8,10 +8,10 @@ import { PORT, inject, injectable, type Ids } from '../../../kernel/contract.js'
 import type { Cipher } from '../../../ports/cipher.js';
 
 export const DEVICE_COOKIE = 'svc_device';
-export const DEVICE_SECONDS = 180 * 24 * 3600;
+export const DEVICE_COOKIE_LIFETIME_SECONDS = 180 * 24 * 3600;
 
 @injectable()
-export class Devices {
+export class DeviceCookies {
   readonly #key: Buffer;
 
   constructor(

@@ -15,10 +15,10 @@ import {
 } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { sha256 } from '../model/token.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
+import { computeSha256 } from '../model/token.js';
 
-const KNOWN_MS = 30 * DAY_MS;
+const ADDRESS_RETENTION_MS = 30 * DAY_MS;
 /** Recorded at most this often, because every package is a check. */
 const RECORD_INTERVAL_MS = DAY_MS;
 /** Limit per account; further addresses share the regular counts. */
@@ -42,29 +42,29 @@ export class KnownAddresses {
    * Returns the throttle key of the pair, or null.
    * @param key of the account's name
    */
-  async count(key: string, address: string): Promise<string | null> {
+  async getThrottleKey(key: string, address: string): Promise<string | null> {
     const id = getAddressId(key, address);
     const known = await this.rows.get(id);
-    return known !== null && known.at >= this.#getTimeBefore(KNOWN_MS) ? `pair:${id}` : null;
+    return known !== null && known.at >= this.#getTimeBefore(ADDRESS_RETENTION_MS) ? `pair:${id}` : null;
   }
 
   async recordSuccess(key: string, address: string): Promise<void> {
     const id = getAddressId(key, address);
     const known = await this.rows.get(id);
     if (known !== null && !hasElapsed(known.at, RECORD_INTERVAL_MS, this.clock.now())) return;
-    const account = sha256(key);
+    const account = computeSha256(key);
     if (known === null && (await this.rows.count({ account })) >= MAX_ADDRESSES) return;
     await this.rows.change({ id }, { set: { account, at: this.clock.iso() } }, { upsert: true });
   }
 
   async sweep(): Promise<number> {
-    return this.rows.remove({ at: { lt: this.#getTimeBefore(KNOWN_MS) } }, 1000);
+    return this.rows.remove({ at: { lt: this.#getTimeBefore(ADDRESS_RETENTION_MS) } }, 1000);
   }
 
   #getTimeBefore(ms: number): string {
-    return isoOf(this.clock.now() - ms);
+    return toIsoString(this.clock.now() - ms);
   }
 }
 
 /** Hides name and address. The separator is safe, because addresses contain no blank. */
-const getAddressId = (key: string, address: string): string => sha256(`${getClientNetwork(address)} ${key}`);
+const getAddressId = (key: string, address: string): string => computeSha256(`${getClientNetwork(address)} ${key}`);

@@ -16,9 +16,9 @@ import {
   type Filter,
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { AHEAD_MS } from '../../../lib/clock-skew.js';
-import { isoOf } from '../../../lib/time.js';
-import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
+import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { ThrottledAttempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
@@ -41,11 +41,11 @@ export interface ThrottleDoc extends Doc {
 export const PROCESS_COUNT = token<() => number>('access.sharers');
 
 @injectable()
-export class Throttle implements AttemptThrottle {
+export class LoginAttemptThrottle implements AttemptThrottle {
   readonly #underWay = new Map<string, number>();
   readonly #queue: (() => void)[] = [];
   /** Increases when an attempt ends, which invalidates earlier reads. */
-  #turn = 0;
+  #version = 0;
 
   constructor(
     @inject(collection<ThrottleDoc>('throttle')) private readonly rows: Collection<ThrottleDoc>,
@@ -58,13 +58,13 @@ export class Throttle implements AttemptThrottle {
    * @param free number of failures without a delay
    * @throws ServiceError rate_limited
    */
-  async enter(keys: readonly string[], free = FREE_FAILURES): Promise<Attempt> {
+  async begin(keys: readonly string[], free = FREE_FAILURES): Promise<ThrottledAttempt> {
     for (;;) {
-      const turn = this.#turn;
-      const counts = await Promise.all(keys.map((key) => this.#count(key)));
+      const turn = this.#version;
+      const counts = await Promise.all(keys.map((key) => this.#getFailures(key)));
       const wait = Math.max(...counts.map((count) => count.waitMs));
       if (wait > 0) throw createRateLimitError(wait / 1000);
-      if (turn !== this.#turn) continue;
+      if (turn !== this.#version) continue;
       const part = (failures: number): number => Math.max(1, Math.floor((free + 1 - failures) / this.sharers()));
       const room = keys.every((key, i) => this.#getRunningCount(key) < part(counts[i]?.failures ?? 0));
       if (room) return this.#admit(keys, free);
@@ -81,19 +81,19 @@ export class Throttle implements AttemptThrottle {
     return this.rows.remove(this.#buildExpiredFilter(), 1000);
   }
 
-  #admit(keys: readonly string[], free: number): Attempt {
+  #admit(keys: readonly string[], free: number): ThrottledAttempt {
     for (const key of keys) this.#underWay.set(key, this.#getRunningCount(key) + 1);
     return {
-      failed: async () => {
+      recordFailure: async () => {
         await Promise.all(keys.map((key) => this.#recordFailure(key, free)));
       },
-      leave: () => {
+      release: () => {
         for (const key of keys) {
           const left = this.#getRunningCount(key) - 1;
           if (left > 0) this.#underWay.set(key, left);
           else this.#underWay.delete(key);
         }
-        this.#turn++;
+        this.#version++;
         for (const next of this.#queue.splice(0)) next();
       },
     };
@@ -109,9 +109,9 @@ export class Throttle implements AttemptThrottle {
     await this.rows.change({ id: key }, { max: { until: this.#toTimestamp(wait * 1000) } });
   }
 
-  async #count(key: string): Promise<{ failures: number; waitMs: number }> {
+  async #getFailures(key: string): Promise<{ failures: number; waitMs: number }> {
     const doc = await this.rows.get(key);
-    if (doc === null || doc.at < this.#toTimestamp(-RESET_AFTER_MS) || doc.at > this.#toTimestamp(AHEAD_MS))
+    if (doc === null || doc.at < this.#toTimestamp(-RESET_AFTER_MS) || doc.at > this.#toTimestamp(MAX_AHEAD_MS))
       return { failures: 0, waitMs: 0 };
     return { failures: doc.failures, waitMs: Date.parse(doc.until) - this.clock.now() };
   }
@@ -121,11 +121,11 @@ export class Throttle implements AttemptThrottle {
   }
 
   #buildExpiredFilter(): Filter {
-    return { or: [{ at: { lt: this.#toTimestamp(-RESET_AFTER_MS) } }, { at: { gt: this.#toTimestamp(AHEAD_MS) } }] };
+    return { or: [{ at: { lt: this.#toTimestamp(-RESET_AFTER_MS) } }, { at: { gt: this.#toTimestamp(MAX_AHEAD_MS) } }] };
   }
 
   #toTimestamp(ms: number): string {
-    return isoOf(this.clock.now() + ms);
+    return toIsoString(this.clock.now() + ms);
   }
 }
 

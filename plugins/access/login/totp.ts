@@ -17,10 +17,10 @@ import {
 import { conflict, invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Account } from '../model/account.js';
-import { NO_TOTP } from '../accounts/accounts.js';
-import { Audit } from '../audit/audit.js';
+import { EMPTY_TOTP_FIELDS } from '../accounts/accounts.js';
+import { AuditService } from '../audit/audit.js';
 import type { Actor } from '../../../ports/domain/audit.js';
-import { Throttle } from './throttle.js';
+import { LoginAttemptThrottle } from './throttle.js';
 
 const STEP_MS = 30_000;
 const RECOVERY_CODE_COUNT = 10;
@@ -35,14 +35,14 @@ export interface Enrolment {
 }
 
 @injectable()
-export class Totp {
+export class TotpService {
   readonly #recoveryKey: Buffer;
 
   constructor(
     @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
     @inject(PORT.cipher) private readonly cipher: Cipher,
-    @inject(Throttle) private readonly throttle: Throttle,
-    @inject(Audit) private readonly audit: Audit,
+    @inject(LoginAttemptThrottle) private readonly throttle: LoginAttemptThrottle,
+    @inject(AuditService) private readonly audit: AuditService,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
   ) {
@@ -80,7 +80,7 @@ export class Totp {
    */
   async enable(actor: Actor, account: Account, code: string): Promise<{ account: Account; recovery: string[] }> {
     if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
-    const step = await this.#throttled(account, async () => this.#findStep(account, account.totp_pending, code));
+    const step = await this.#withThrottle(account, async () => this.#findStep(account, account.totp_pending, code));
     if (step === null) throw invalid({ code: WRONG_CODE_MESSAGE });
     const recovery = Array.from({ length: RECOVERY_CODE_COUNT }, () => createRecoveryCode(this.ids));
     const set = {
@@ -98,7 +98,7 @@ export class Totp {
 
   /** Disables TOTP and ends the account's sessions. The caller must have verified the password. */
   async disable(actor: Actor, account: Account): Promise<Account> {
-    const changed = await this.rows.change({ id: account.id }, { set: NO_TOTP, inc: { epoch: 1 } });
+    const changed = await this.rows.change({ id: account.id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
     await this.audit.record(actor, 'user.totp_disabled', account.username);
     return changed?.doc ?? account;
   }
@@ -108,9 +108,9 @@ export class Totp {
    * @throws ServiceError invalid_credentials, rate_limited
    */
   async verify(account: Account, code: string): Promise<void> {
-    const done = await this.#throttled(account, async () => ((await this.#useCode(account, code)) ? true : null));
+    const done = await this.#withThrottle(account, async () => ((await this.#useCode(account, code)) ? true : null));
     if (done === null) throw new ServiceError('invalid_credentials', 'The code is wrong or has been used.');
-    await this.throttle.reset(count(account));
+    await this.throttle.reset(getThrottleKey(account));
   }
 
   async #useCode(account: Account, given: string): Promise<boolean> {
@@ -146,14 +146,14 @@ export class Totp {
    * Six-digit codes can be guessed, so attempts are throttled. Only callers with the password reach
    * this count.
    */
-  async #throttled<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
-    const attempt = await this.throttle.enter([count(account)]);
+  async #withThrottle<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
+    const attempt = await this.throttle.begin([getThrottleKey(account)]);
     try {
       const result = await check();
-      if (result === null) await attempt.failed();
+      if (result === null) await attempt.recordFailure();
       return result;
     } finally {
-      attempt.leave();
+      attempt.release();
     }
   }
 
@@ -164,7 +164,7 @@ export class Totp {
 }
 
 const getSealPurpose = (account: Account): string => `totp:${account.id}`;
-const count = (account: Account): string => `totp:${account.id}`;
+const getThrottleKey = (account: Account): string => `totp:${account.id}`;
 const createGenerator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
 
 /** `xxxxx-xxxxx`, about 50 bits, without similar-looking characters. */

@@ -8,7 +8,7 @@ import type { Doc } from '../../../kernel/contract.js';
 import type { TokenPurpose, TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 
-export const PREFIXES = {
+export const TOKEN_PREFIXES = {
   master: 'svc_live_',
   sub: 'svc_sub_',
   watchdog: 'wd_live_',
@@ -45,7 +45,7 @@ export interface TokenDoc extends Doc {
 
 export const isTokenShaped = (secret: string): boolean => TOKEN_PATTERN.test(secret);
 
-export const sha256 = (text: string): string => hash('sha256', text);
+export const computeSha256 = (text: string): string => hash('sha256', text);
 
 /**
  * Returns whether the token is neither revoked nor expired at `now` (RFC 3339 UTC); it expires at

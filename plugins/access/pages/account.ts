@@ -1,16 +1,16 @@
 /** /account: password, TOTP and sessions (contract 10, web session). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { toAccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
-import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
+import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { formatBrowserName } from '../../../lib/text/browser-name.js';
 import { readField, renderOnError, requireSession } from './form.js';
 
-const access = { session: 'member' } as const;
+const memberAccess = { session: 'member' } as const;
 const title = 'Account';
 
 const readClockForm = (request: HttpRequest): object => ({
@@ -22,7 +22,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const { accounts, authenticator, credentials, sessions, totp, app, clock } = services;
   const own = (request: HttpRequest): Promise<Account> => accounts.getAccount(requireSession(request).account_id);
 
-  const page = async (request: HttpRequest, problem: Partial<Problem> & { form?: string } = {}): Promise<View> => {
+  const page = async (request: HttpRequest, problem: Partial<FormRejection> & { form?: string } = {}): Promise<View> => {
     const account = await own(request);
     const list = await sessions.list(account, requireSession(request).session_id);
     return new View('account', {
@@ -44,7 +44,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
     try {
-      await credentials.confirm(account, readField(request, name), request.address, request.cookies[DEVICE_COOKIE]);
+      await credentials.confirmPassword(account, readField(request, name), request.address, request.cookies[DEVICE_COOKIE]);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'invalid_credentials') throw invalid({ [name]: 'is wrong' });
       throw error;
@@ -56,7 +56,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const renewed = async (request: HttpRequest, account: Account) => {
     await sessions.clear(account.id);
     const value = await sessions.open(account, { address: request.address, userAgent: request.headers['user-agent'] });
-    return { name: SESSION_COOKIE, value, maxAgeSeconds: ABSOLUTE_MS / 1000 };
+    return { name: SESSION_COOKIE, value, maxAgeSeconds: SESSION_LIFETIME_MS / 1000 };
   };
 
   const changePassword = async (request: HttpRequest): Promise<Redirect> => {
@@ -72,13 +72,13 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     return new Redirect('/login', flash).cookie({ name: SESSION_COOKIE, value: null });
   };
 
-  const enrolment = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> =>
+  const enrolment = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> =>
     new View('totp', { ...(await totp.getEnrolment(await own(request))), ...problem }).withSecret();
 
   const enable = async (request: HttpRequest): Promise<View> => {
     const done = await totp.enable(requireSession(request), await own(request), readField(request, 'code'));
     const cookie = await renewed(request, done.account);
-    return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.csrf(cookie.value) }).cookie(
+    return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.getCsrfToken(cookie.value) }).cookie(
       cookie,
     );
   };
@@ -99,11 +99,11 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   };
 
   const post = (path: string, handle: PageSpec['handle'], input?: PageSpec['input']): PageSpec => {
-    return { method: 'POST', path, title, access, ...(input && { input }), handle };
+    return { method: 'POST', path, title, access: memberAccess, ...(input && { input }), handle };
   };
 
   return [
-    { path: '/account', title, access, handle: (request) => page(request) },
+    { path: '/account', title, access: memberAccess, handle: (request) => page(request) },
     post('/account/clock', (request) =>
       renderOnError(
         () => setClock(request),
@@ -119,7 +119,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     {
       path: '/account/totp',
       title: 'Two-step login',
-      access,
+      access: memberAccess,
       handle: async (request) =>
         (await own(request)).totp_pending === null ? new Redirect('/account') : enrolment(request),
     },

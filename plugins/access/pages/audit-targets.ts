@@ -1,7 +1,7 @@
-import type { AuditTargets } from '../../../ports/domain/audit.js';
-import type { Accounts } from '../accounts/accounts.js';
+import type { AuditTargetResolver } from '../../../ports/domain/audit.js';
+import type { AccountService } from '../accounts/accounts.js';
 
-export const createAccountTargets = (accounts: Pick<Accounts, 'findByUsername'>): AuditTargets => ({
+export const createAccountTargets = (accounts: Pick<AccountService, 'findByUsername'>): AuditTargetResolver => ({
   noun: 'user',
   describe: async (username) => {
     const account = await accounts.findByUsername(username).catch(() => null);

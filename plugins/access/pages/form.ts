@@ -1,11 +1,11 @@
 import {
-  formPage as plainFormPage,
+  createFormPage as plainFormPage,
   orAgain as refusedAgain,
-  pageActions as plainPageActions,
+  createPageActions as plainPageActions,
   type HttpRequest,
   type PageResult,
   type PageSpec,
-  type Problem,
+  type FormRejection,
   type View,
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -23,7 +23,7 @@ export function readFields(request: HttpRequest, name: string): string[] {
 
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
-export const renderOnError = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
+export const renderOnError = (run: () => Promise<PageResult>, again: (problem: FormRejection) => Promise<View> | View) =>
   refusedAgain(run, again, CORRECTABLE_ERRORS);
 
 export const buildFormPage = (

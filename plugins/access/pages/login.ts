@@ -1,16 +1,16 @@
 /** /login with its TOTP step, and /logout (contract 10, web session). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { decodeSavedForm } from '../../../lib/kept-form.js';
 import type { AccessServices } from '../services.js';
-import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
-import type { Browser, LoginStep } from '../login/login.js';
-import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
+import { DEVICE_COOKIE, DEVICE_COOKIE_LIFETIME_SECONDS } from '../login/devices.js';
+import type { BrowserInfo, LoginStep } from '../login/login.js';
+import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { readField, toLocalPath, renderOnError, requireSession } from './form.js';
 import { resumeForm } from './resume.js';
 
-const toBrowser = (request: HttpRequest): Browser => ({
+const toBrowser = (request: HttpRequest): BrowserInfo => ({
   address: request.address,
   request_id: request.id,
   userAgent: request.headers['user-agent'],
@@ -19,7 +19,7 @@ const toBrowser = (request: HttpRequest): Browser => ({
 });
 
 /** Target after the login: a page, or a form submitted after the session had ended. */
-interface Way {
+interface LoginDestination {
   next: string;
   /** The signed form, or ''. */
   kept: string;
@@ -30,23 +30,23 @@ const MISSING_FORM_MESSAGE = { tone: 'warning', message: 'The form was another a
 async function getRedirectTarget(
   services: AccessServices,
   step: LoginStep,
-  { next, kept }: Way,
+  { next, kept }: LoginDestination,
 ): Promise<Redirect | View> {
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
-  const form = kept === '' ? null : decodeSavedForm(kept, (text) => services.authenticator.csrf(text));
+  const form = kept === '' ? null : decodeSavedForm(kept, (text) => services.authenticator.getCsrfToken(text));
   const page = form === null ? null : await resumeForm(services, step.session, form);
   const flash = form !== null && page === null ? MISSING_FORM_MESSAGE : undefined;
   return (page === null ? Redirect.named(next, flash) : new Redirect(page))
-    .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
-    .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
+    .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: SESSION_LIFETIME_MS / 1000 })
+    .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_COOKIE_LIFETIME_SECONDS });
 }
 
 export function buildLoginPages(services: AccessServices): PageSpec[] {
   const { login, sessions, authenticator } = services;
 
-  const firstStep = async (request: HttpRequest, way: Way) => {
+  const firstStep = async (request: HttpRequest, way: LoginDestination) => {
     const username = readField(request, 'username');
-    const again = ({ message, code }: Problem): View =>
+    const again = ({ message, code }: FormRejection): View =>
       new View('login', { title: 'Sign in', form: { username }, message, code, ...way });
     return renderOnError(
       async () =>
@@ -59,8 +59,8 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
     );
   };
 
-  const secondStep = async (request: HttpRequest, challenge: string, way: Way) => {
-    const again = ({ message }: Problem): View =>
+  const secondStep = async (request: HttpRequest, challenge: string, way: LoginDestination) => {
+    const again = ({ message }: FormRejection): View =>
       new View('login-code', { title: 'Sign in', challenge, message, ...way });
     return renderOnError(async () => {
       try {
@@ -88,7 +88,7 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
       handle: async (request) => {
         const next = toLocalPath((request.query as { next?: string }).next ?? '/');
         const cookie = request.cookies[SESSION_COOKIE];
-        if (cookie !== undefined && (await authenticator.session(cookie)) !== null) return Redirect.named(next);
+        if (cookie !== undefined && (await authenticator.authenticateSession(cookie)) !== null) return Redirect.named(next);
         return new View('login', { form: {}, next });
       },
     },

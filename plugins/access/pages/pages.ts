@@ -6,7 +6,7 @@ import { buildResumePages } from './resume.js';
 import { buildAccessTokenPages } from './tokens.js';
 import { buildUserPages } from './users.js';
 
-export function pages(services: AccessServices): PageSpec[] {
+export function buildAccessPages(services: AccessServices): PageSpec[] {
   return [
     ...buildLoginPages(services),
     ...buildResumePages(services),

@@ -2,8 +2,8 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { isFormOf, listWrittenFields, type KeptForm } from '../../../lib/kept-form.js';
-import { sha256 } from '../model/token.js';
+import { isFormForAccount, listWrittenFields, type SavedForm } from '../../../lib/kept-form.js';
+import { computeSha256 } from '../model/token.js';
 import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';
 
@@ -14,11 +14,11 @@ import { requireSession } from './form.js';
 export async function resumeForm(
   { forms, authenticator }: Pick<AccessServices, 'forms' | 'authenticator'>,
   session: string,
-  kept: KeptForm,
+  kept: SavedForm,
 ): Promise<string | null> {
-  const account = (await authenticator.session(session))?.account_id ?? '';
-  if (!isFormOf(kept, account, (text) => authenticator.csrf(text))) return null;
-  return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
+  const account = (await authenticator.authenticateSession(session))?.account_id ?? '';
+  if (!isFormForAccount(kept, account, (text) => authenticator.getCsrfToken(text))) return null;
+  return `/resume/${await forms.saveText({ session_id: computeSha256(session) }, JSON.stringify(kept))}`;
 }
 
 export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): PageSpec[] => [
@@ -30,7 +30,7 @@ export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): Page
     handle: async (request) => {
       const found = await forms.read(requireSession(request), request.params['id'] ?? '');
       if (found === null) throw notFound('kept form');
-      const { path, fields } = JSON.parse(found.text) as KeptForm;
+      const { path, fields } = JSON.parse(found.text) as SavedForm;
       return new View('resume', {
         path,
         first: found.first,

@@ -15,7 +15,7 @@ const SCOPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'system:read': 'Read the details of health, and the numbers for Prometheus',
 };
 
-const GROUPS: Readonly<Record<string, string>> = {
+const SCOPE_GROUP_LABELS: Readonly<Record<string, string>> = {
   bugtracker: 'Bugs and errors',
   watchdog: 'Monitors',
   updateservice: 'Releases',
@@ -26,14 +26,14 @@ const GROUPS: Readonly<Record<string, string>> = {
   system: 'Service',
 };
 
-export interface Preset {
+export interface ScopePreset {
   id: string;
   label: string;
   text: string;
   scopes: readonly string[];
 }
 
-const PRESETS: readonly Preset[] = [
+const SCOPE_PRESETS: readonly ScopePreset[] = [
   {
     id: 'application',
     label: 'Application',
@@ -60,8 +60,8 @@ const PRESETS: readonly Preset[] = [
   },
 ];
 
-export function listPresets(scopes: readonly string[]): Preset[] {
-  return PRESETS.flatMap((preset) => {
+export function listPresets(scopes: readonly string[]): ScopePreset[] {
+  return SCOPE_PRESETS.flatMap((preset) => {
     const known = preset.scopes.filter((scope) => scopes.includes(scope));
     return known.length === 0 ? [] : [{ ...preset, scopes: known }];
   });
@@ -74,20 +74,20 @@ export interface ScopeGroup {
 
 /** In the order of `SCOPE_GROUP_LABELS`; scopes of third-party plugins follow by prefix. */
 export function groupScopes(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
-  const nouns = [...new Set([...Object.keys(GROUPS), ...scopes.map(getNoun).toSorted()])];
+  const nouns = [...new Set([...Object.keys(SCOPE_GROUP_LABELS), ...scopes.map(getScopeGroup).toSorted()])];
   return nouns.flatMap((noun) => {
-    const own = scopes.filter((scope) => getNoun(scope) === noun).toSorted((a, b) => getRank(a) - getRank(b));
+    const own = scopes.filter((scope) => getScopeGroup(scope) === noun).toSorted((a, b) => getScopeRank(a) - getScopeRank(b));
     if (own.length === 0) return [];
     const shown = own.map((scope) => ({
       scope,
       meaning: SCOPE_DESCRIPTIONS[scope] ?? null,
       checked: chosen.includes(scope),
     }));
-    return [{ label: GROUPS[noun] ?? noun, scopes: shown }];
+    return [{ label: SCOPE_GROUP_LABELS[noun] ?? noun, scopes: shown }];
   });
 }
 
-const getNoun = (scope: string): string => scope.split(':')[0] as string;
-const GROUP_ORDER = Object.keys(SCOPE_DESCRIPTIONS);
-const getRank = (scope: string): number =>
-  GROUP_ORDER.includes(scope) ? GROUP_ORDER.indexOf(scope) : GROUP_ORDER.length;
+const getScopeGroup = (scope: string): string => scope.split(':')[0] as string;
+const SCOPE_ORDER = Object.keys(SCOPE_DESCRIPTIONS);
+const getScopeRank = (scope: string): number =>
+  SCOPE_ORDER.includes(scope) ? SCOPE_ORDER.indexOf(scope) : SCOPE_ORDER.length;

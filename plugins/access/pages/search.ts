@@ -1,11 +1,11 @@
 /** Searches accounts and tokens, for administrators only (contract 10, roles). */
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Accounts } from '../accounts/accounts.js';
+import type { AccountService } from '../accounts/accounts.js';
 import { isLive } from '../model/token.js';
-import type { Tokens } from '../tokens/tokens.js';
+import type { TokenService } from '../tokens/tokens.js';
 
-export const createAccountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider => ({
+export const createAccountSearch = (accounts: Pick<AccountService, 'list'>): SearchProvider => ({
   label: 'Users',
   icon: 'users',
   order: 70,
@@ -31,7 +31,7 @@ function getTokenState(token: TokenRecord, now: string): string | null {
 }
 
 /** Finds tokens by full name or visible prefix, never by a whole secret. */
-export const createTokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): SearchProvider => ({
+export const createTokenSearch = (tokens: Pick<TokenService, 'named'>, now: () => string): SearchProvider => ({
   label: 'Tokens',
   icon: 'key',
   order: 75,

@@ -12,21 +12,21 @@ interface SnippetInput {
   project: string | null;
 }
 
-const JSON_TYPE = `-H 'Content-Type: application/json'`;
+const JSON_TYPE_OPTION = `-H 'Content-Type: application/json'`;
 
 const buildHeartbeatCommand = ({ baseUrl, secret }: SnippetInput): TokenSnippet => ({
   label: 'A heartbeat, for example from cron',
   text: `curl -fsS -m 10 --retry 3 -o /dev/null ${baseUrl}/ping/${secret}`,
 });
 
-const SNIPPETS: Readonly<Record<string, (given: SnippetInput) => TokenSnippet[]>> = {
+const SNIPPET_BUILDERS: Readonly<Record<string, (given: SnippetInput) => TokenSnippet[]>> = {
   application: (given) => {
     const error = { project: given.project ?? 'shop', error_level: 'error', error_message: 'it works' };
     const ping = { source: `${given.project ?? 'shop'}-1`, interval: 60 };
     const call = (path: string, body: object): string =>
       [
         `curl ${given.baseUrl}${path} \\`,
-        `  -H "Authorization: Bearer ${given.secret}" ${JSON_TYPE} \\`,
+        `  -H "Authorization: Bearer ${given.secret}" ${JSON_TYPE_OPTION} \\`,
         `  -d '${JSON.stringify(body)}'`,
       ].join('\n');
     return [
@@ -82,5 +82,5 @@ const SNIPPETS: Readonly<Record<string, (given: SnippetInput) => TokenSnippet[]>
 
 /** @param preset chosen preset; for unknown ones a heartbeat if the scopes allow it */
 export function buildTokenSnippets(preset: string, scopes: readonly string[], given: SnippetInput): TokenSnippet[] {
-  return SNIPPETS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [buildHeartbeatCommand(given)] : []);
+  return SNIPPET_BUILDERS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [buildHeartbeatCommand(given)] : []);
 }

@@ -1,7 +1,7 @@
 /** /tokens: administrators create, revoke and delete tokens (contract 10, tokens; contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
-import { secondsUntil } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
+import { getSecondsUntil } from '../../../kernel/contract.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { AccessServices } from '../services.js';
@@ -10,11 +10,11 @@ import { readField, readFields, buildFormPage, requireSession } from './form.js'
 import { buildTokenSnippets } from './token-snippets.js';
 import { listPresets, groupScopes } from './scopes.js';
 
-const access = { session: 'admin' } as const;
+const adminAccess = { session: 'admin' } as const;
 const title = 'Tokens';
 const params = joi.object({ id: joi.string().guid().required() });
 
-const KINDS: readonly { kind: TokenKind; label: string }[] = [
+const KIND_OPTIONS: readonly { kind: TokenKind; label: string }[] = [
   { kind: 'master', label: 'Master' },
   { kind: 'watchdog', label: 'Watchdog' },
   { kind: 'sub', label: 'Sub-tokens' },
@@ -40,17 +40,17 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
 
   const list = async (request: HttpRequest): Promise<View> => {
     const { kind, project, cursor } = request.query as { kind: TokenKind; project?: string; cursor?: string };
-    const page = await tokens.page({ kind, project }, 50, cursor ?? null);
+    const page = await tokens.listPage({ kind, project }, 50, cursor ?? null);
     const children =
-      kind === 'master' ? await tokens.children(page.items.map(({ id }) => id)) : new Map<string, number>();
-    const names = new Map((await services.projects.options()).map(({ value, label }) => [value, label]));
+      kind === 'master' ? await tokens.countChildren(page.items.map(({ id }) => id)) : new Map<string, number>();
+    const names = new Map((await services.projects.listOptions()).map(({ value, label }) => [value, label]));
     const items = page.items.map((token) => ({
       ...token,
       project_name: token.project === null ? null : (names.get(token.project) ?? token.project),
       state: state(token),
       sub_tokens: children.get(token.id) ?? 0,
     }));
-    const tabs = KINDS.map((one) => ({
+    const tabs = KIND_OPTIONS.map((one) => ({
       label: one.label,
       href: `/tokens?kind=${one.kind}`,
       active: one.kind === kind,
@@ -59,13 +59,13 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
   };
 
   /** @param request with the submitted values after an error; a GET has the preset */
-  const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
+  const form = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {
     const again = request.body !== null;
-    const presets = listPresets(system.scopes());
+    const presets = listPresets(system.listScopes());
     const named = again ? readField(request, 'preset') : request.query['preset'];
     const preset = presets.find(({ id }) => id === named);
     const chosen = again ? readFields(request, 'scopes') : (preset?.scopes ?? []);
-    const projects = await services.projects.options();
+    const projects = await services.projects.listOptions();
     const only = projects.length === 1 ? projects[0]?.value : undefined;
     const asked = request.query['project'] as string | undefined;
     const project = projects.find(({ value }) => value === asked)?.value ?? (preset && only) ?? '';
@@ -84,7 +84,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     };
     const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
     return new View('token-new', {
-      groups: groupScopes(system.scopes(), chosen),
+      groups: groupScopes(system.listScopes(), chosen),
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
       preset: preset?.id,
       chosen,
@@ -101,7 +101,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
   const create = async (request: HttpRequest): Promise<View> => {
     const optional = (name: string): string | null => readField(request, name) || null;
     const chosen = optional('expires_in_seconds');
-    const until = secondsUntil(readField(request, 'expires_on'), clock.now());
+    const until = getSecondsUntil(readField(request, 'expires_on'), clock.now());
     const made = await masters.create(requireSession(request), {
       name: readField(request, 'name'),
       scopes: readFields(request, 'scopes'),
@@ -118,7 +118,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       secret: made.token,
       token: made.record,
       snippets: buildTokenSnippets(readField(request, 'preset'), scopes, given),
-    }).shownOnce({
+    }).asOneTimeView({
       label: 'Tokens',
       href: '/tokens',
     });
@@ -128,11 +128,11 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     method: 'POST',
     path: `/tokens/{id}/${name}`,
     title,
-    access,
+    access: adminAccess,
     input: { params },
     handle: async (request) => {
       const id = request.params['id'] ?? '';
-      const { kind } = await tokens.need(id);
+      const { kind } = await tokens.getToken(id);
       const message = await run(request, id);
       return new Redirect(`/tokens?kind=${kind}`, { tone: 'success', message });
     },
@@ -149,13 +149,13 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
         order: 30,
         also: ['api keys', 'keys', 'credentials', 'secrets'],
       },
-      access,
+      access: adminAccess,
       projectQuery: 'project',
       input: {
         query: joi.object({
           kind: joi
             .string()
-            .valid(...KINDS.map(({ kind }) => kind))
+            .valid(...KIND_OPTIONS.map(({ kind }) => kind))
             .default('master'),
           project: joi.string().max(64).empty(''),
           cursor: joi.string().max(4096),
@@ -166,13 +166,13 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     {
       path: '/tokens/new',
       title: 'New token',
-      access,
+      access: adminAccess,
       projectQuery: 'project',
       input: { query: joi.object({ preset: joi.string().max(32), project: joi.string().max(64).empty('') }) },
       handle: (request) => form(request),
     },
     buildFormPage(
-      { path: '/tokens', title: 'New token', access, creates: true },
+      { path: '/tokens', title: 'New token', access: adminAccess, creates: true },
       (request) => create(request),
       (request, problem) => form(request, problem),
     ),
@@ -181,7 +181,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       async (request, id) => `Revoked ${(await masters.revoke(requireSession(request), id)).name} and its sub-tokens.`,
     ),
     action('delete', async (request, id) => {
-      const { name } = await tokens.need(id);
+      const { name } = await tokens.getToken(id);
       await masters.remove(requireSession(request), id);
       return `Deleted ${name}.`;
     }),

@@ -1,21 +1,21 @@
 /** /users: account administration (contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
-const access = { session: 'admin' } as const;
+const adminAccess = { session: 'admin' } as const;
 const title = 'Users';
 const params = joi.object({ id: joi.string().guid().required() });
 
 export function buildUserPages(services: AccessServices): PageSpec[] {
   const { accounts, sessions } = services;
 
-  const list = async (problem: Partial<Problem> & { form?: object } = {}): Promise<View> =>
+  const list = async (problem: Partial<FormRejection> & { form?: object } = {}): Promise<View> =>
     new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
 
-  const detail = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
+  const detail = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {
     const account = await accounts.getAccount(request.params['id'] ?? '');
     const admins = (await accounts.list()).filter((other) => isActiveAdmin(other) && other.id !== account.id);
     const last = isActiveAdmin(account) && admins.length === 0;
@@ -33,7 +33,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  const form = buildPageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
+  const form = buildPageActions({ path: '/users/{id}', title, access: adminAccess, input: { params } }, (request, problem) =>
     detail(request, problem),
   );
 
@@ -58,14 +58,14 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
         order: 20,
         also: ['accounts', 'members', 'passwords', 'people', 'roles', 'team'],
       },
-      access,
+      access: adminAccess,
       handle: () => list(),
     },
     {
       method: 'POST',
       path: '/users',
       title,
-      access,
+      access: adminAccess,
       creates: true,
       handle: (request) => {
         const form = { username: readField(request, 'username'), role: readField(request, 'role') };
@@ -81,7 +81,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
         );
       },
     },
-    { path: '/users/{id}', title, access, input: { params }, handle: (request) => detail(request) },
+    { path: '/users/{id}', title, access: adminAccess, input: { params }, handle: (request) => detail(request) },
     action(
       'role',
       (request, id) => accounts.setRole(requireSession(request), id, readField(request, 'role')),

@@ -2,11 +2,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import type { Authenticator, Principal, Refusal, SessionPrincipal } from '../../../ports/http.js';
+import type { Authenticator, Principal, RequestRejection, SessionPrincipal } from '../../../ports/http.js';
 import { SecurityLog } from '../audit/security-log.js';
-import { Sessions } from './sessions.js';
+import { SessionService } from './sessions.js';
 import { isTokenShaped } from '../model/token.js';
-import { Tokens } from '../tokens/tokens.js';
+import { TokenService } from '../tokens/tokens.js';
 
 @injectable()
 export class AccessAuthenticator implements Authenticator {
@@ -16,30 +16,30 @@ export class AccessAuthenticator implements Authenticator {
   constructor(
     @inject(PORT.app) private readonly app: Pick<AppSettings, 'shared_key'>,
     @inject(PORT.cipher) cipher: Cipher,
-    @inject(Tokens) private readonly tokens: Tokens,
-    @inject(Sessions) private readonly sessions: Sessions,
+    @inject(TokenService) private readonly tokens: TokenService,
+    @inject(SessionService) private readonly sessions: SessionService,
     @inject(SecurityLog) private readonly security: SecurityLog,
   ) {
     this.#csrfKey = cipher.derive('csrf');
     this.#compareKey = cipher.derive('shared-key-compare');
   }
 
-  async bearer(secret: string): Promise<Principal | null> {
+  async authenticateBearer(secret: string): Promise<Principal | null> {
     // Tokens first, because they are most frequent; a shared key that looks like a token is still
     // found.
     const token = isTokenShaped(secret) ? await this.tokens.verify(secret) : null;
     return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }
 
-  session(cookie: string): Promise<SessionPrincipal | null> {
+  authenticateSession(cookie: string): Promise<SessionPrincipal | null> {
     return this.sessions.verify(cookie);
   }
 
-  refused(refusal: Refusal): void {
-    this.security.refused(refusal);
+  recordRejection(refusal: RequestRejection): void {
+    this.security.recordRejection(refusal);
   }
 
-  csrf(cookie: string): string {
+  getCsrfToken(cookie: string): string {
     return createHmac('sha256', this.#csrfKey).update(cookie).digest('base64url');
   }
 

@@ -18,10 +18,10 @@ import {
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import type { CarriedOut, FormMemory, SessionOf } from '../../../ports/http.js';
-import { sha256 } from '../model/token.js';
+import type { FormRunResult, FormResultStore, SessionRef } from '../../../ports/http.js';
+import { computeSha256 } from '../model/token.js';
 
-const PURPOSE = 'shown-once';
+const SEAL_PURPOSE = 'shown-once';
 
 export interface FormDoc extends Doc {
   session_id: string;
@@ -33,7 +33,7 @@ export interface FormDoc extends Doc {
 }
 
 @injectable()
-export class Forms implements FormMemory {
+export class SubmittedFormStore implements FormResultStore {
   readonly #underWay = new KeyedMutex();
 
   constructor(
@@ -43,54 +43,54 @@ export class Forms implements FormMemory {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  once<T>(
-    session: SessionOf,
+  runOnce<T>(
+    session: SessionRef,
     form: string,
-    run: () => Promise<CarriedOut<T>>,
+    run: () => Promise<FormRunResult<T>>,
   ): Promise<{ answer: T } | { sentBefore: string | null }> {
-    const id = sha256(`${session.session_id}\n${form}`);
+    const id = computeSha256(`${session.session_id}\n${form}`);
     return this.#underWay.run(id, async () => {
-      if (!(await this.#taken(id, session))) return { sentBefore: (await this.rows.get(id))?.location ?? null };
-      let done: CarriedOut<T> | null = null;
+      if (!(await this.#claim(id, session))) return { sentBefore: (await this.rows.get(id))?.location ?? null };
+      let done: FormRunResult<T> | null = null;
       try {
         done = await run();
         return { answer: done.answer };
       } finally {
-        await this.#noted(id, done?.location ?? null);
+        await this.#saveResult(id, done?.location ?? null);
       }
     });
   }
 
-  async keep(session: SessionOf, text: string): Promise<string> {
+  async saveText(session: SessionRef, text: string): Promise<string> {
     const id = randomBytes(16).toString('hex');
     const { session_id } = session;
-    await this.rows.insert({ id, session_id, sealed: this.cipher.seal(text, PURPOSE), expires_at: this.#end() });
+    await this.rows.insert({ id, session_id, sealed: this.cipher.seal(text, SEAL_PURPOSE), expires_at: this.#getExpiry() });
     return id;
   }
 
-  async look(session: SessionOf, id: string): Promise<string | null> {
+  async takeText(session: SessionRef, id: string): Promise<string | null> {
     const doc = await this.rows.get(id);
     if (doc?.sealed === undefined || doc.session_id !== session.session_id || doc.expires_at <= this.clock.iso())
       return null;
     // Of two concurrent reads, only the one that removes it sees it.
-    return (await this.rows.remove({ id })) > 0 ? this.cipher.open(doc.sealed, PURPOSE) : null;
+    return (await this.rows.remove({ id })) > 0 ? this.cipher.open(doc.sealed, SEAL_PURPOSE) : null;
   }
 
   /** Returns a stored text without removing it; `first` is true for the first read. */
-  async read({ session_id }: SessionOf, id: string): Promise<{ text: string; first: boolean } | null> {
+  async read({ session_id }: SessionRef, id: string): Promise<{ text: string; first: boolean } | null> {
     const changed = await this.rows.change(
       { id, session_id, expires_at: { gt: this.clock.iso() } },
       { inc: { reads: 1 } },
     );
     if (changed?.doc.sealed === undefined) return null;
-    return { text: this.cipher.open(changed.doc.sealed, PURPOSE), first: changed.doc.reads === 1 };
+    return { text: this.cipher.open(changed.doc.sealed, SEAL_PURPOSE), first: changed.doc.reads === 1 };
   }
 
   async sweep(): Promise<number> {
     return this.rows.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
   }
 
-  async #noted(id: string, location: string | null): Promise<void> {
+  async #saveResult(id: string, location: string | null): Promise<void> {
     try {
       if (location === null) await this.rows.remove({ id });
       else await this.rows.change({ id }, { set: { location } });
@@ -103,9 +103,9 @@ export class Forms implements FormMemory {
    * Records the form.
    * @returns whether it is new
    */
-  async #taken(id: string, { session_id }: SessionOf): Promise<boolean> {
+  async #claim(id: string, { session_id }: SessionRef): Promise<boolean> {
     try {
-      await this.rows.insert({ id, session_id, location: null, expires_at: this.#end() });
+      await this.rows.insert({ id, session_id, location: null, expires_at: this.#getExpiry() });
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -113,7 +113,7 @@ export class Forms implements FormMemory {
     }
   }
 
-  #end(): string {
+  #getExpiry(): string {
     return new Date(this.clock.now() + HOUR_MS).toISOString();
   }
 }

@@ -16,12 +16,12 @@ import {
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
-import { Background } from '../background.js';
-import { sha256 } from '../model/token.js';
+import { BackgroundTasks } from '../background.js';
+import { computeSha256 } from '../model/token.js';
 
 export const SESSION_COOKIE = 'svc_session';
-export const IDLE_MS = 12 * 3_600_000;
-export const ABSOLUTE_MS = 7 * 24 * 3_600_000;
+export const SESSION_IDLE_TIMEOUT_MS = 12 * 3_600_000;
+export const SESSION_LIFETIME_MS = 7 * 24 * 3_600_000;
 const TOUCH_INTERVAL_MS = 60_000;
 
 export interface SessionDoc extends Doc {
@@ -45,13 +45,13 @@ export interface SessionView {
 }
 
 @injectable()
-export class Sessions {
+export class SessionService {
   constructor(
     @inject(collection<SessionDoc>('sessions')) private readonly rows: Collection<SessionDoc>,
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
-    @inject(Background) private readonly background: Background,
+    @inject(BackgroundTasks) private readonly background: BackgroundTasks,
   ) {}
 
   async open(
@@ -61,12 +61,12 @@ export class Sessions {
     const cookie = this.ids.secret(43);
     const now = this.clock.iso();
     await this.rows.insert({
-      id: sha256(cookie),
+      id: computeSha256(cookie),
       account_id: account.id,
       epoch: account.epoch,
       created_at: now,
       last_seen_at: now,
-      expires_at: new Date(this.clock.now() + ABSOLUTE_MS).toISOString(),
+      expires_at: new Date(this.clock.now() + SESSION_LIFETIME_MS).toISOString(),
       address: from.address,
       user_agent: (from.userAgent ?? '').slice(0, 200),
     });
@@ -75,8 +75,8 @@ export class Sessions {
 
   async verify(cookie: string): Promise<SessionPrincipal | null> {
     if (!/^[0-9A-Za-z]{43}$/.test(cookie)) return null;
-    const doc = await this.rows.get(sha256(cookie));
-    if (doc === null || !this.#inTime(doc)) return null;
+    const doc = await this.rows.get(computeSha256(cookie));
+    if (doc === null || !this.#isUnexpired(doc)) return null;
     const account = await this.accounts.get(doc.account_id);
     if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
       return null;
@@ -109,19 +109,19 @@ export class Sessions {
     const filter = { account_id: account.id, epoch: account.epoch };
     const page = await this.rows.find({ filter, sort: [['created_at', 'desc']], limit: 200 });
     return page.items
-      .filter((doc) => this.#inTime(doc))
+      .filter((doc) => this.#isUnexpired(doc))
       .map(({ id, created_at, last_seen_at, expires_at, address, user_agent }) => {
         return { id, current: id === currentId, created_at, last_seen_at, expires_at, address, user_agent };
       });
   }
 
   async sweep(): Promise<number> {
-    const idle = new Date(this.clock.now() - IDLE_MS).toISOString();
+    const idle = new Date(this.clock.now() - SESSION_IDLE_TIMEOUT_MS).toISOString();
     return this.rows.remove({ or: [{ expires_at: { lte: this.clock.iso() } }, { last_seen_at: { lte: idle } }] }, 1000);
   }
 
-  #inTime(doc: SessionDoc): boolean {
-    return this.clock.iso() < doc.expires_at && this.clock.now() - Date.parse(doc.last_seen_at) < IDLE_MS;
+  #isUnexpired(doc: SessionDoc): boolean {
+    return this.clock.iso() < doc.expires_at && this.clock.now() - Date.parse(doc.last_seen_at) < SESSION_IDLE_TIMEOUT_MS;
   }
 
   #touch(doc: SessionDoc): void {

@@ -5,8 +5,8 @@
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
 import { listCopiedForms } from '../../../lib/unseen.js';
-import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
-import { isLive, sha256, type TokenDoc } from '../model/token.js';
+import type { LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
+import { isLive, computeSha256, type TokenDoc } from '../model/token.js';
 
 /** All kinds except intake keys, which are public. */
 const TOKEN_PATTERN = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
@@ -14,15 +14,15 @@ const TOKEN_PATTERN = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}
 const BATCH_SIZE = 500;
 
 @injectable()
-export class TokenFinder implements LiveTokens {
+export class TokenFinder implements LiveTokenDetector {
   constructor(
     @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  async heldIn(text: string): Promise<boolean> {
+  async hasLiveToken(text: string): Promise<boolean> {
     const found = [...new Set(listCopiedForms(text).flatMap((form) => form.match(TOKEN_PATTERN) ?? []))].map((secret) =>
-      sha256(secret),
+      computeSha256(secret),
     );
     for (let at = 0; at < found.length; at += BATCH_SIZE) {
       const ids = found.slice(at, at + BATCH_SIZE);

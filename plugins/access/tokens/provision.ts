@@ -4,11 +4,11 @@
  */
 import type { Clock } from '../../../kernel/contract.js';
 import { denied, ServiceError, unknownProject } from '../../../kernel/errors.js';
-import { grants } from '../../../lib/scopes.js';
+import { hasScope } from '../../../lib/scopes.js';
 import type { TokenProjects } from '../../../ports/domain/tokens.js';
 import type { Principal } from '../../../ports/http.js';
 import { isLive } from '../model/token.js';
-import type { Tokens } from './tokens.js';
+import type { TokenService } from './tokens.js';
 
 const DAY_SECONDS = 86_400;
 export const DEFAULT_LIFETIME_SECONDS = DAY_SECONDS;
@@ -34,7 +34,7 @@ export interface ProvisionResult {
  *   conflict
  */
 export async function provisionToken(
-  parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
+  parts: { tokens: TokenService; clock: Clock; projects: TokenProjects },
   principal: Principal,
   input: ProvisionInput,
 ): Promise<ProvisionResult> {
@@ -42,11 +42,11 @@ export async function provisionToken(
     throw denied('Only a master token can provision.');
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   parts.tokens.checkScopes(scopes);
-  const foreign = scopes.filter((scope) => !grants(principal.scopes, scope));
+  const foreign = scopes.filter((scope) => !hasScope(principal.scopes, scope));
   if (foreign.length > 0) throw denied(`The master token lacks ${foreign.join(', ')}.`);
   const project = await resolveProject(principal.project, input.project ?? null, parts.projects);
   const agent = getAgentName(principal.agent ?? null, input.agent ?? null);
-  const master = await parts.tokens.row(principal.id);
+  const master = await parts.tokens.findDoc(principal.id);
   const now = parts.clock.now();
   if (master === null || !isLive(master, new Date(now).toISOString())) {
     throw new ServiceError('unauthorized', 'The master token has just been revoked.');

@@ -15,30 +15,30 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { elapsed, hasElapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import type { IssuedToken, NewToken, TokenIssuer, TokenPurposes, TokenRecord } from '../../../ports/domain/tokens.js';
+import type { IssuedToken, NewToken, TokenIssuer, TokenPurposeResolver, TokenRecord } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Account } from '../model/account.js';
-import { Background } from '../background.js';
-import { isLive, PREFIXES, sha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
+import { BackgroundTasks } from '../background.js';
+import { isLive, TOKEN_PREFIXES, computeSha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
 
-interface DatedToken extends NewToken {
+interface NewTokenWithExpiry extends NewToken {
   /** Takes precedence over `expires_in_seconds`. */
   expires_at?: string | null;
 }
 
 /** Live sub-tokens of one master (contract 00, limits). */
-export const MAX_CHILDREN = 1_000;
+export const MAX_CHILD_TOKENS = 1_000;
 const TOUCH_INTERVAL_MS = 60_000;
 const MAX_TOUCHED_TOKENS = 10_000;
 
-export const PURPOSES = token<() => readonly TokenPurposes[]>('access.purposes');
+export const PURPOSE_PROVIDERS = token<() => readonly TokenPurposeResolver[]>('access.purposes');
 
 @injectable()
-export class Tokens implements TokenIssuer {
+export class TokenService implements TokenIssuer {
   /**
    * Monotonic time of the last `last_used_at` write by document id, to limit writes to one per
    * minute.
@@ -50,15 +50,15 @@ export class Tokens implements TokenIssuer {
     @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
-    @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
-    @inject(Background) private readonly background: Background,
+    @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'listScopes'>,
+    @inject(BackgroundTasks) private readonly background: BackgroundTasks,
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
-    @inject(PURPOSES) private readonly purposes: () => readonly TokenPurposes[],
+    @inject(PURPOSE_PROVIDERS) private readonly purposes: () => readonly TokenPurposeResolver[],
   ) {}
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
   async verify(secret: string): Promise<TokenPrincipal | null> {
-    const doc = await this.rows.get(sha256(secret));
+    const doc = await this.rows.get(computeSha256(secret));
     const now = this.clock.iso();
     if (doc === null || !isLive(doc, now)) return null;
     if (doc.parent_hash !== null) {
@@ -79,7 +79,7 @@ export class Tokens implements TokenIssuer {
     if (purpose === undefined) return true;
     const decides = this.purposes().find(({ kind }) => kind === purpose.kind);
     if (decides === undefined) return false;
-    const state = await decides.stateOf(purpose);
+    const state = await decides.getState(purpose);
     if (state !== 'ended') return state === 'active';
     await this.rows.change({ id, revoked_at: null }, { set: { revoked_at: this.clock.iso() } });
     return false;
@@ -87,12 +87,12 @@ export class Tokens implements TokenIssuer {
 
   /** @throws ServiceError validation_failed with `scopes` when one is not registered. */
   checkScopes(scopes: readonly string[]): void {
-    const known = this.catalog.scopes();
+    const known = this.catalog.listScopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
     if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
   }
 
-  issue(input: DatedToken): Promise<IssuedToken> {
+  issue(input: NewTokenWithExpiry): Promise<IssuedToken> {
     return this.#insert(input, null);
   }
 
@@ -101,24 +101,24 @@ export class Tokens implements TokenIssuer {
    * processes never exceed the limit; at the limit both may be rejected.
    * @throws ServiceError conflict at 1,000 live ones
    */
-  issueChild(parent: TokenDoc, input: DatedToken): Promise<IssuedToken> {
+  issueChild(parent: TokenDoc, input: NewTokenWithExpiry): Promise<IssuedToken> {
     return this.#provisioning.run(parent.id, async () => {
       const made = await this.#insert(input, parent);
       const live = { parent_id: parent.token_id, expires_at: { gt: this.clock.iso() }, revoked_at: null };
-      if ((await this.rows.count(live)) <= MAX_CHILDREN) return made;
-      await this.rows.remove({ id: sha256(made.token) });
-      throw conflict(`The master token has ${MAX_CHILDREN} live sub-tokens. Revoke some, or give them a shorter life.`);
+      if ((await this.rows.count(live)) <= MAX_CHILD_TOKENS) return made;
+      await this.rows.remove({ id: computeSha256(made.token) });
+      throw conflict(`The master token has ${MAX_CHILD_TOKENS} live sub-tokens. Revoke some, or give them a shorter life.`);
     });
   }
 
-  async #insert(input: DatedToken, parent: TokenDoc | null): Promise<IssuedToken> {
+  async #insert(input: NewTokenWithExpiry, parent: TokenDoc | null): Promise<IssuedToken> {
     this.checkScopes(input.scopes);
     if (input.kind === 'watchdog' && !input.source) throw invalid({ source: 'is required for a watchdog token' });
-    const secret = PREFIXES[input.kind] + this.ids.secret(43);
+    const secret = TOKEN_PREFIXES[input.kind] + this.ids.secret(43);
     const seconds = input.expires_in_seconds ?? null;
     const after = seconds === null ? null : new Date(this.clock.now() + seconds * 1000).toISOString();
     const doc: TokenDoc = {
-      id: sha256(secret),
+      id: computeSha256(secret),
       token_id: this.ids.uuid(),
       name: input.name,
       kind: input.kind,
@@ -143,7 +143,7 @@ export class Tokens implements TokenIssuer {
 
   /** Also returns true when it was already revoked. */
   async revoke(id: string): Promise<boolean> {
-    const doc = await this.row(id);
+    const doc = await this.findDoc(id);
     if (doc === null) return false;
     const revoked = { set: { revoked_at: this.clock.iso() } };
     await this.rows.change({ id: doc.id, revoked_at: null }, revoked);
@@ -151,12 +151,12 @@ export class Tokens implements TokenIssuer {
     return true;
   }
 
-  async revokeSource(source: string): Promise<number> {
+  async revokeBySource(source: string): Promise<number> {
     return this.rows.changeMany({ source, revoked_at: null }, { set: { revoked_at: this.clock.iso() } });
   }
 
-  async removeProject(slug: string): Promise<void> {
-    await this.rows.remove({ kind: { in: Object.keys(PREFIXES) }, project: slug });
+  async removeByProject(slug: string): Promise<void> {
+    await this.rows.remove({ kind: { in: Object.keys(TOKEN_PREFIXES) }, project: slug });
   }
 
   /** Deletes the record, which also invalidates its sub-tokens. */
@@ -166,28 +166,28 @@ export class Tokens implements TokenIssuer {
   }
 
   async find(id: string): Promise<TokenRecord | null> {
-    const doc = await this.row(id);
+    const doc = await this.findDoc(id);
     return doc === null ? null : toTokenRecord(doc);
   }
 
   /** @throws ServiceError not_found */
-  async need(id: string): Promise<TokenRecord> {
+  async getToken(id: string): Promise<TokenRecord> {
     const record = await this.find(id);
     if (record === null) throw notFound(`token ${id}`);
     return record;
   }
 
-  async row(id: string): Promise<TokenDoc | null> {
+  async findDoc(id: string): Promise<TokenDoc | null> {
     const page = await this.rows.find({ filter: { token_id: id }, limit: 1 });
     return page.items[0] ?? null;
   }
 
   async list(filter: { kind: TokenKind; project?: string; source?: string }): Promise<TokenRecord[]> {
-    return (await this.page(filter, 1000)).items;
+    return (await this.listPage(filter, 1000)).items;
   }
 
   /** Newest first. */
-  async page(
+  async listPage(
     filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,
     after: string | null = null,
@@ -208,7 +208,7 @@ export class Tokens implements TokenIssuer {
   }
 
   /** Includes revoked sub-tokens. */
-  async children(ids: readonly string[]): Promise<Map<string, number>> {
+  async countChildren(ids: readonly string[]): Promise<Map<string, number>> {
     const counts = await this.rows.groupCount('parent_id', { parent_id: { in: ids } });
     return new Map(counts.map(({ key, n }) => [String(key), n]));
   }
@@ -225,7 +225,7 @@ export class Tokens implements TokenIssuer {
     const now = this.clock.now();
     if (doc.last_used_at !== null && !hasElapsed(doc.last_used_at, TOUCH_INTERVAL_MS, now)) return;
     this.#touched.set(doc.id, began);
-    const old = elapsed('last_used_at', TOUCH_INTERVAL_MS, now);
+    const old = buildElapsedFilter('last_used_at', TOUCH_INTERVAL_MS, now);
     const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, ...old.or] };
     this.background.run('last_used_at', () => this.rows.change(stale, { set: { last_used_at: this.clock.iso() } }));
   }

@@ -11,47 +11,47 @@ import { scrubText } from '../text/scrub-text.js';
 
 export const MAX_COMMITS = 500;
 export const MAX_FILES = 100;
-const ALL_FILES = 5_000;
+const MAX_TOTAL_FILES = 5_000;
 export const MAX_MESSAGE_LENGTH = 200;
 const MAX_NAME_LENGTH = 100;
 const MAX_PATH_LENGTH = 300;
 
 @injectable()
-export class KeptHistory implements BuildHistory {
+export class CommitHistoryRepository implements BuildHistory {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'commits' | 'clock'>) {}
 
-  async keep(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
-    const kept = keptOf(given);
+  async save(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
+    const kept = truncateCommits(given);
     const id = hashWithinProject(project, getVersionIdentity(version));
     await this.deps.commits.bulk([{ put: { id, project, version, ...kept, stored_at: this.deps.clock.iso() } }]);
     return kept;
   }
 
-  async of(project: string, version: string): Promise<BuildCommits | null> {
+  async find(project: string, version: string): Promise<BuildCommits | null> {
     const found = await this.deps.commits.get(hashWithinProject(project, getVersionIdentity(version)));
     return found && { range: found.range, commits: found.commits, truncated: found.truncated };
   }
 }
 
 /** Keeps the newest commits with their first lines and as many files as fit. */
-function keptOf({ range, commits, truncated }: BuildCommits): BuildCommits {
-  let room = ALL_FILES;
+function truncateCommits({ range, commits, truncated }: BuildCommits): BuildCommits {
+  let room = MAX_TOTAL_FILES;
   let cut = truncated || commits.length > MAX_COMMITS;
   const kept = commits.slice(0, MAX_COMMITS).map((one): BuildCommit => {
     const files = one.files.slice(0, Math.min(MAX_FILES, room));
     room -= files.length;
     cut ||= files.length < one.files.length;
-    const name = one.author_name === null ? null : lineOf(one.author_name, MAX_NAME_LENGTH);
+    const name = one.author_name === null ? null : toFirstLine(one.author_name, MAX_NAME_LENGTH);
     return {
       id: one.id,
       author_name: name,
       timestamp: one.timestamp,
-      message: lineOf(one.message, MAX_MESSAGE_LENGTH),
+      message: toFirstLine(one.message, MAX_MESSAGE_LENGTH),
       files: files.map((path) => path.slice(0, MAX_PATH_LENGTH)),
     };
   });
   return { range, commits: kept, truncated: cut };
 }
 
-const lineOf = (text: string, most: number): string =>
+const toFirstLine = (text: string, most: number): string =>
   scrubText((text.split(/[\r\n]/, 1)[0] ?? '').slice(0, most * 2)).slice(0, most);

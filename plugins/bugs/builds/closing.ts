@@ -4,68 +4,68 @@
  * the item within 60 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import {
-  buildKey,
-  isSeenIn,
+  toBuildKey,
+  isAtOrBelow,
   getLastSeenBuild,
   findRelease,
   resolveVersion,
-  type Published,
+  type PublishedReleases,
 } from '../item/build-names.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { KnownBuilds } from './known-builds.js';
-import { Items } from '../store/items.js';
+import { PublishedBuildRepository } from './known-builds.js';
+import { ItemService } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed } from '../item/transitions.js';
 
 const BATCH_SIZE = 200;
 
 @injectable()
-export class Closing {
+export class ItemCloser {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(KnownBuilds) private readonly known: KnownBuilds,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
   ) {}
 
   async closeIfPublished(item: ItemDoc): Promise<ItemDoc> {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
-    const published = await this.known.matching(item.project, [build]);
+    const published = await this.known.listMatching(item.project, [build]);
     const release = findRelease(build, published);
-    if (release === undefined || isSeenIn(resolveVersion(build, published), getLastSeenBuild(item))) return item;
+    if (release === undefined || isAtOrBelow(resolveVersion(build, published), getLastSeenBuild(item))) return item;
     return this.#close(item.id, item.build_key, release.publication);
   }
 
-  releases(project: string, build: string): Promise<Published> {
-    return this.known.matching(project, [build]);
+  listMatchingReleases(project: string, build: string): Promise<PublishedReleases> {
+    return this.known.listMatching(project, [build]);
   }
 
-  latest(project: string): Promise<string | null> {
-    return this.known.latest(project);
+  findLatestVersion(project: string): Promise<string | null> {
+    return this.known.findLatestVersion(project);
   }
 
   /**
    * Stores a publish and closes the items that wait for it. Returns the ids of all items closed by
    * this publication, including by interrupted earlier calls or the job.
    */
-  async published(project: string, release: PublishedBuild): Promise<string[]> {
+  async handlePublish(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);
     const names = release.build === null ? [release.version] : [release.version, release.build];
-    const keys = [...new Set(names.map((name) => buildKey(project, name)))];
-    const publication = release.publication ?? (await this.#lastPublication(project, release.version));
+    const keys = [...new Set(names.map((name) => toBuildKey(project, name)))];
+    const publication = release.publication ?? (await this.#findLastPublication(project, release.version));
     const closed = await this.#closeAll(keys, publication);
     if (release.publication === undefined) return closed;
-    const items = await all(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH_SIZE });
+    const items = await collectAll(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH_SIZE });
     return items.map(({ id }) => id);
   }
 
-  async onPublished(event: DomainEvent<ReleasePublished>): Promise<void> {
-    await this.published(event.project_slug ?? event.data.product, event.data);
+  async handlePublishEvent(event: DomainEvent<ReleasePublished>): Promise<void> {
+    await this.handlePublish(event.project_slug ?? event.data.product, event.data);
   }
 
   async reconcile(): Promise<void> {
@@ -78,14 +78,14 @@ export class Closing {
     }
     for (const [project, keys] of byProject) {
       const buildOf = (key: string): string => key.slice(project.length + 1);
-      const published = await this.known.matching(project, keys.map(buildOf));
-      for (const [publication, due] of byPublication(keys, (key) => findRelease(buildOf(key), published)))
+      const published = await this.known.listMatching(project, keys.map(buildOf));
+      for (const [publication, due] of groupByPublication(keys, (key) => findRelease(buildOf(key), published)))
         await this.#closeAll(due, publication, (item) => isLeftover(item, published));
     }
   }
 
-  async #lastPublication(project: string, version: string): Promise<string | undefined> {
-    return findRelease(version, await this.known.matching(project, [version]))?.publication;
+  async #findLastPublication(project: string, version: string): Promise<string | undefined> {
+    return findRelease(version, await this.known.listMatching(project, [version]))?.publication;
   }
 
   async #closeAll(
@@ -110,7 +110,7 @@ export class Closing {
   #close(id: string, key: string, publication: string | undefined): Promise<ItemDoc> {
     return this.items.change(id, 'release', (item, change) => {
       if (item.build_key !== key || !isTransitionAllowed(item.status, 'closed', 'publish')) return;
-      change.fixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
+      change.markFixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
     });
   }
 }
@@ -119,14 +119,14 @@ export class Closing {
  * Returns whether the publish should have closed the item: the error has not occurred in this
  * version since.
  */
-function isLeftover(item: ItemDoc, published: Published): boolean {
+function isLeftover(item: ItemDoc, published: PublishedReleases): boolean {
   const { resolved_in_build: build } = item;
-  return build !== null && !isSeenIn(resolveVersion(build, published), getLastSeenBuild(item));
+  return build !== null && !isAtOrBelow(resolveVersion(build, published), getLastSeenBuild(item));
 }
 
-function byPublication(
+function groupByPublication(
   keys: readonly string[],
-  release: (key: string) => Published[number] | undefined,
+  release: (key: string) => PublishedReleases[number] | undefined,
 ): Map<string | undefined, string[]> {
   const due = new Map<string | undefined, string[]>();
   for (const key of keys) {

@@ -5,20 +5,20 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { PublishedVersions } from '../../../ports/domain/releases.js';
-import { each } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { iterateItems } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
 import { compareVersions, isVersion, getVersionIdentity } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
-import { buildKey } from '../item/build-names.js';
+import { toBuildKey } from '../item/build-names.js';
 import type { BuildDoc } from '../item/model.js';
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
-export type Publish = Pick<BuildDoc, 'version' | 'published_at'>;
+export type PublishedVersion = Pick<BuildDoc, 'version' | 'published_at'>;
 
 @injectable()
-export class KnownBuilds implements PublishedVersions {
+export class PublishedBuildRepository implements PublishedVersions {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
   /**
@@ -31,11 +31,11 @@ export class KnownBuilds implements PublishedVersions {
     const set = { project, version, version_key: key, build, ...act };
     // The first publish counts, because several platforms or a repeated call may publish the
     // version.
-    const min = { published_at: isoOf(this.deps.clock.now()) };
+    const min = { published_at: toIsoString(this.deps.clock.now()) };
     const byName =
       build === null
         ? []
-        : [{ id: hashWithinProject(project, `${key} ${build}`), build_key: buildKey(project, build) }];
+        : [{ id: hashWithinProject(project, `${key} ${build}`), build_key: toBuildKey(project, build) }];
     await this.deps.builds.bulk([
       { change: { id: hashWithinProject(project, key) }, update: { set, min }, upsert: true },
       ...byName.map(({ id, build_key }) => ({
@@ -54,11 +54,11 @@ export class KnownBuilds implements PublishedVersions {
     ]);
   }
 
-  async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
+  async listMatching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
     const ids = texts.map((text) => hashWithinProject(project, getVersionIdentity(text)));
-    const keys = texts.map((text) => buildKey(project, text));
+    const keys = texts.map((text) => toBuildKey(project, text));
     const [byVersion, byName] = await Promise.all([
       this.deps.builds.find({ filter: { id: { in: ids } }, limit: ids.length }),
       this.deps.builds.find({ filter: { build_key: { in: keys } }, limit: 1_000 }),
@@ -67,35 +67,35 @@ export class KnownBuilds implements PublishedVersions {
   }
 
   /** Returns the versions published since then, newest first, each with its first publish time. */
-  async since(project: string, since: string): Promise<Publish[]> {
+  async listPublishedSince(project: string, since: string): Promise<PublishedVersion[]> {
     const filter = { project, published_at: { gte: since } };
-    const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE });
-    const first = new Map<string, Publish>();
+    const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE_SIZE });
+    const first = new Map<string, PublishedVersion>();
     for (const { version, published_at } of page.items)
       first.set(getVersionIdentity(version), { version, published_at });
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
   }
 
   /** Returns null if the version was not published or was withdrawn. */
-  async publishOf(project: string, version: string): Promise<Publish | null> {
-    const found = await this.matching(project, [version]);
+  async findPublishedVersion(project: string, version: string): Promise<PublishedVersion | null> {
+    const found = await this.listMatching(project, [version]);
     const [first] = found.toSorted((a, b) => (a.published_at < b.published_at ? -1 : 1));
     return first === undefined ? null : { version: first.version, published_at: first.published_at };
   }
 
   async isPublished(project: string, version: string): Promise<boolean> {
-    return (await this.matching(project, [version])).length > 0;
+    return (await this.listMatching(project, [version])).length > 0;
   }
 
-  async publishes(project: string, version?: string): Promise<Publish[]> {
-    if (version === undefined) return this.since(project, '');
-    const publish = await this.publishOf(project, version);
+  async listPublishes(project: string, version?: string): Promise<PublishedVersion[]> {
+    if (version === undefined) return this.listPublishedSince(project, '');
+    const publish = await this.findPublishedVersion(project, version);
     return publish === null ? [] : [publish];
   }
 
-  async latest(project: string): Promise<string | null> {
+  async findLatestVersion(project: string): Promise<string | null> {
     let highest: string | null = null;
-    for await (const { version } of each(this.deps.builds, { filter: { project }, limit: PAGE })) {
+    for await (const { version } of iterateItems(this.deps.builds, { filter: { project }, limit: PAGE_SIZE })) {
       if (isVersion(version) && (highest === null || compareVersions(version, highest) > 0)) highest = version;
     }
     return highest;

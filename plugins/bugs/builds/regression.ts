@@ -1,5 +1,5 @@
 import { compareNamedVersions } from '../../../lib/versions.js';
-import { resolveVersion, type Published } from '../item/build-names.js';
+import { resolveVersion, type PublishedReleases } from '../item/build-names.js';
 
 /**
  * A fix without a build needs time to be deployed: within it, an occurrence counts as the old
@@ -7,7 +7,7 @@ import { resolveVersion, type Published } from '../item/build-names.js';
  */
 const GRACE_MS = 60_000;
 
-export interface Fixed {
+export interface FixedItem {
   resolved_in_build: string | null;
   resolved_at: string | null;
   closed_at: string | null;
@@ -22,10 +22,10 @@ export type RegressionVerdict = 'regression' | 'late' | 'counted';
  * @param occurredAt in milliseconds, at most the receive time
  */
 export function evaluateRegression(
-  item: Fixed,
+  item: FixedItem,
   version: string | null,
   occurredAt: number,
-  published: Published,
+  published: PublishedReleases,
 ): RegressionVerdict {
   const build = item.resolved_in_build;
   if (build === null) {

@@ -7,14 +7,14 @@ export interface SuspectCommit extends BuildCommit {
 }
 
 const MAX_PATHS = 40;
-const READ = 16_384;
+const MAX_TRACE_LENGTH = 16_384;
 const MAX_PATH_LENGTH = 300;
 
-const BETWEEN = /[\s()"',<>|=]+/;
+const PATH_SEPARATOR = /[\s()"',<>|=]+/;
 /** Cache-busting query string that bundlers append. */
-const QUERY = /\?.*$/s;
-const PLACE = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
-const ENDING = /\.[a-z]{1,5}$/i;
+const QUERY_STRING = /\?.*$/s;
+const LINE_SUFFIX = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
+const FILE_EXTENSION = /\.[a-z]{1,5}$/i;
 
 /**
  * Returns the files of a trace, the failing one first.
@@ -22,26 +22,26 @@ const ENDING = /\.[a-z]{1,5}$/i;
  */
 export function listTracePaths(file: string | null, trace: string | null): string[] {
   const words = (trace ?? '')
-    .slice(0, READ)
-    .split(BETWEEN)
+    .slice(0, MAX_TRACE_LENGTH)
+    .split(PATH_SEPARATOR)
     .filter((word) => word.length <= MAX_PATH_LENGTH);
-  const found = words.map((word) => word.replace(QUERY, '').replace(PLACE, '')).filter((word) => ENDING.test(word));
-  const paths = [...(file === null ? [] : [file]), ...found].map((path) => partsOf(path).join('/'));
+  const found = words.map((word) => word.replace(QUERY_STRING, '').replace(LINE_SUFFIX, '')).filter((word) => FILE_EXTENSION.test(word));
+  const paths = [...(file === null ? [] : [file]), ...found].map((path) => splitSegments(path).join('/'));
   return [...new Set(paths)].filter((path) => path !== '').slice(0, MAX_PATHS);
 }
 
 /** Sorts suspects first, by the position of their file in the trace, then newest first. */
 export function rankSuspectCommits(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
-  const wanted = paths.map(partsOf);
+  const wanted = paths.map(splitSegments);
   const rated = commits.map((commit) => {
-    const at = wanted.findIndex((path) => commit.files.some((file) => isSame(partsOf(file), path)));
-    const touched = at < 0 ? null : (commit.files.find((file) => isSame(partsOf(file), wanted[at] ?? [])) ?? null);
+    const at = wanted.findIndex((path) => commit.files.some((file) => isSameFile(splitSegments(file), path)));
+    const touched = at < 0 ? null : (commit.files.find((file) => isSameFile(splitSegments(file), wanted[at] ?? [])) ?? null);
     return { at: at < 0 ? Infinity : at, commit: { ...commit, touched } };
   });
   return rated.toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ commit }) => commit);
 }
 
-function partsOf(path: string): string[] {
+function splitSegments(path: string): string[] {
   const plain = path
     .slice(0, MAX_PATH_LENGTH)
     .replaceAll('\\', '/')
@@ -51,7 +51,7 @@ function partsOf(path: string): string[] {
   return plain.split('/').filter((part) => part !== '' && part !== '.' && part !== '..' && !/^[a-z]:$/.test(part));
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
+function isSameFile(a: readonly string[], b: readonly string[]): boolean {
   const need = Math.min(2, a.length, b.length);
   if (need === 0) return false;
   for (let i = 1; i <= need; i++) if (a.at(-i) !== b.at(-i)) return false;

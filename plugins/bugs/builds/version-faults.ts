@@ -11,26 +11,26 @@
 import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
-import { readVersion } from '../../../lib/versions.js';
+import { parseNamedVersion } from '../../../lib/versions.js';
 import type { PublicEvidence, Report, VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { buildKey } from '../item/build-names.js';
+import { toBuildKey } from '../item/build-names.js';
 
-type Fault = Pick<ItemDoc, 'fault_key' | 'fault_at' | 'public_fault'>;
+type FaultFields = Pick<ItemDoc, 'fault_key' | 'fault_at' | 'public_fault'>;
 const MAX_NETWORKS = 50;
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
-type Sender = Pick<Report, 'intake_key' | 'address'>;
+type ReportSender = Pick<Report, 'intake_key' | 'address'>;
 
 @injectable()
-export class Faults implements VersionFaults {
+export class VersionFaultTracker implements VersionFaults {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
 
   async count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number> {
-    if (readVersion(version).version === null) return 0;
+    if (parseNamedVersion(version).version === null) return 0;
     const faults = {
-      fault_key: buildKey(project, version),
+      fault_key: toBuildKey(project, version),
       fault_at: { gte: since },
       muted: false,
       status: { ne: 'duplicate' as const },
@@ -48,33 +48,33 @@ export class Faults implements VersionFaults {
    * Returns the fault fields of an item that this report creates or reopens; empty if it is no
    * error or names no version.
    */
-  begun(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): Fault {
+  buildFaultFields(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): FaultFields {
     const version = report.app_version?.trim() ?? '';
-    if (item.type !== 'error' || readVersion(version).version === null) return {};
-    const public_fault = isPublic(report) ? { networks: [this.#hash(item.id, report)], n: 1 } : undefined;
-    return { fault_key: buildKey(item.project, version), fault_at: this.deps.clock.iso(), public_fault };
+    if (item.type !== 'error' || parseNamedVersion(version).version === null) return {};
+    const public_fault = hasPublicSender(report) ? { networks: [this.#hash(item.id, report)], n: 1 } : undefined;
+    return { fault_key: toBuildKey(item.project, version), fault_at: this.deps.clock.iso(), public_fault };
   }
 
   /**
    * Records the report's sender if it is new to the item's fault. Returns the current item.
    * @param begun whether this count created or reopened the group
    */
-  async look(doc: ItemDoc, report: Report, begun: boolean): Promise<ItemDoc> {
-    const stronger = doc.public_fault === undefined ? null : await this.#strengthened(doc, report);
+  async recordSender(doc: ItemDoc, report: Report, begun: boolean): Promise<ItemDoc> {
+    const stronger = doc.public_fault === undefined ? null : await this.#addEvidence(doc, report);
     const now = stronger ?? doc;
-    if (now.fault_key !== undefined && (begun || stronger !== null)) this.#tell(now.fault_key);
+    if (now.fault_key !== undefined && (begun || stronger !== null)) this.#notifyWatchers(now.fault_key);
     return now;
   }
 
-  async #strengthened(doc: ItemDoc, report: Report): Promise<ItemDoc | null> {
+  async #addEvidence(doc: ItemDoc, report: Report): Promise<ItemDoc | null> {
     const { items, clock } = this.deps;
     let known: ItemDoc | null = doc;
-    for (let attempt = 0; attempt < ATTEMPTS && known !== null; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && known !== null; attempt++) {
       const { public_fault: fault } = known;
       if (fault === undefined || known.fault_key !== doc.fault_key) return null;
       const set = { fault_at: clock.iso() };
       const same = { id: doc.id, fault_key: doc.fault_key, 'public_fault.n': fault.n };
-      const network = isPublic(report) ? this.#hash(doc.id, report) : null;
+      const network = hasPublicSender(report) ? this.#hash(doc.id, report) : null;
       if (network !== null && (fault.networks.includes(network) || fault.n >= MAX_NETWORKS)) return null;
       const update =
         network === null
@@ -87,15 +87,15 @@ export class Faults implements VersionFaults {
     return null;
   }
 
-  #hash(item: string, { address }: Sender): string {
+  #hash(item: string, { address }: ReportSender): string {
     const text = `${item} ${getOperatorNetwork(address ?? '')}`;
     return createHmac('sha256', this.deps.senderKey).update(text).digest('base64url').slice(0, 12);
   }
 
-  #tell(key: string): void {
+  #notifyWatchers(key: string): void {
     const [project = '', version = ''] = key.split(' ');
-    for (const watcher of this.deps.faultWatchers()) watcher.counted(project, version);
+    for (const watcher of this.deps.faultWatchers()) watcher.onFaultCounted(project, version);
   }
 }
 
-const isPublic = ({ intake_key }: Sender): boolean => typeof intake_key === 'string';
+const hasPublicSender = ({ intake_key }: ReportSender): boolean => typeof intake_key === 'string';

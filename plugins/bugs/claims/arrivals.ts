@@ -5,20 +5,20 @@
  */
 import { injectable } from '../../../kernel/contract.js';
 
-const LOOK_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 @injectable()
-export class Arrivals {
+export class ClaimableItemNotifier {
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
-  ring(): void {
+  notifyAll(): void {
     for (const wake of this.#waiting) wake();
   }
 
   close(): void {
     this.#closed = true;
-    this.ring();
+    this.notifyAll();
   }
 
   /**
@@ -26,7 +26,7 @@ export class Arrivals {
    * disconnected or the service stops.
    * @param ms maximum wait in milliseconds
    */
-  async next(ms: number, signal?: AbortSignal): Promise<boolean> {
+  async waitForNext(ms: number, signal?: AbortSignal): Promise<boolean> {
     const isOver = (): boolean => this.#closed || signal?.aborted === true;
     if (isOver()) return false;
     await new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ export class Arrivals {
         signal?.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(ms, LOOK_MS));
+      const timer = setTimeout(wake, Math.min(ms, POLL_INTERVAL_MS));
       signal?.addEventListener('abort', wake);
       this.#waiting.add(wake);
     });

@@ -5,32 +5,32 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Items } from '../store/items.js';
-import { LeaseTimes } from '../store/lease-times.js';
-import type { ItemDoc, LeaseMark } from '../item/model.js';
+import { ItemService } from '../store/items.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
+import type { ItemDoc, LeaseClockStamp } from '../item/model.js';
 import { planExpiry } from '../item/lease.js';
 
-export const EXPIRY_BATCH = 50;
+export const MAX_EXPIRY_BATCH_SIZE = 50;
 const PAUSE_MS = 25;
-const FEW = 10;
+const MAX_FREED_LEASES = 10;
 const MIN_INTERVAL_MS = 60_000;
-const NOTHING = Promise.resolve();
+const RESOLVED = Promise.resolve();
 const SORT: Sort = [['claim.expires_at', 'asc']];
 
 @injectable()
-export class Expiry {
+export class LeaseExpiryRecorder {
   readonly #writing = new SingleFlight<void>();
-  #quietUntil = -Infinity;
-  #rest: Promise<void> | null = null;
+  #noExpiryUntil = -Infinity;
+  #remainingWork: Promise<void> | null = null;
   #draining = false;
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
@@ -38,57 +38,57 @@ export class Expiry {
    * batch.
    */
   writeExpired(): Promise<void> {
-    return this.times.isSettled && this.#isQuiet ? NOTHING : this.#writeExpired();
+    return this.times.isAdjusted && this.#isIdle ? RESOLVED : this.#writeExpired();
   }
 
   async #writeExpired(): Promise<void> {
-    await this.times.settle();
-    if (this.#isQuiet) return;
+    await this.times.adjustAfterStep();
+    if (this.#isIdle) return;
     await this.#writing.share('', async () => {
-      if (await this.#batch()) this.#rest ??= this.#follow();
+      if (await this.#recordBatch()) this.#remainingWork ??= this.#recordRemaining();
     });
   }
 
-  mark(now: number): LeaseMark {
-    return this.times.mark(now);
+  createClockStamp(now: number): LeaseClockStamp {
+    return this.times.getClockStamp(now);
   }
 
-  get #isQuiet(): boolean {
-    return this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil;
+  get #isIdle(): boolean {
+    return this.#remainingWork !== null || this.deps.clock.monotonic() < this.#noExpiryUntil;
   }
 
   async writeAllExpired(): Promise<void> {
-    await this.times.anchor();
+    await this.times.shortenOverlong();
     await this.writeExpired();
-    await this.#rest;
+    await this.#remainingWork;
   }
 
   /**
    * Records a few expired leases that match the filter.
    * @returns whether any matched
    */
-  async free(fits: Filter): Promise<boolean> {
-    if (this.#rest === null) return false;
-    const filter = this.times.over({ ...fits, status: 'in_progress' });
-    const { items } = await this.deps.items.find({ filter, sort: SORT, limit: FEW });
+  async expireMatching(fits: Filter): Promise<boolean> {
+    if (this.#remainingWork === null) return false;
+    const filter = this.times.buildExpiredFilter({ ...fits, status: 'in_progress' });
+    const { items } = await this.deps.items.find({ filter, sort: SORT, limit: MAX_FREED_LEASES });
     await this.#expire(items);
     return items.length > 0;
   }
 
   async drain(): Promise<void> {
     this.#draining = true;
-    await this.#rest;
+    await this.#remainingWork;
     this.#draining = false;
   }
 
-  async #follow(): Promise<void> {
+  async #recordRemaining(): Promise<void> {
     try {
       do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      while (!this.#draining && (await this.#batch()));
+      while (!this.#draining && (await this.#recordBatch()));
     } catch (error) {
       this.deps.log.error({ err: error }, 'leases that ran out could not be written; the next call tries again');
     } finally {
-      this.#rest = null;
+      this.#remainingWork = null;
     }
   }
 
@@ -97,23 +97,23 @@ export class Expiry {
    * a minute, the shortest lease. Half of that minute is a margin for clock differences.
    * @returns whether more leases may have expired
    */
-  async #batch(): Promise<boolean> {
+  async #recordBatch(): Promise<boolean> {
     const { items, clock } = this.deps;
     const from = clock.now();
     const since = clock.monotonic();
-    const page = await items.find({ filter: this.times.over(), sort: SORT, limit: EXPIRY_BATCH });
+    const page = await items.find({ filter: this.times.buildExpiredFilter(), sort: SORT, limit: MAX_EXPIRY_BATCH_SIZE });
     await this.#expire(page.items);
-    if (page.items.length === EXPIRY_BATCH) return true;
-    const later = await items.find({ filter: { 'claim.expires_at': { gt: isoOf(from) } }, sort: SORT, limit: 1 });
+    if (page.items.length === MAX_EXPIRY_BATCH_SIZE) return true;
+    const later = await items.find({ filter: { 'claim.expires_at': { gt: toIsoString(from) } }, sort: SORT, limit: 1 });
     const ends = Date.parse(later.items[0]?.claim?.expires_at ?? '') || Infinity;
-    this.#quietUntil = since + Math.min(ends - from, MIN_INTERVAL_MS / 2);
+    this.#noExpiryUntil = since + Math.min(ends - from, MIN_INTERVAL_MS / 2);
     return false;
   }
 
   async #expire(found: readonly ItemDoc[]): Promise<void> {
     const expired = ({ id }: ItemDoc): Promise<ItemDoc> =>
       this.items.change(id, 'system', (item, change) => {
-        if (item.status === 'in_progress' && (item.claim === null || this.times.isOver(item.claim)))
+        if (item.status === 'in_progress' && (item.claim === null || this.times.isExpired(item.claim)))
           planExpiry(item, change);
       });
     await Promise.all(found.map(expired));

@@ -6,10 +6,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { toCommentView, isLive } from '../item/view.js';
-import { Items } from '../store/items.js';
+import { toCommentView, isLeaseLive } from '../item/view.js';
+import { ItemService } from '../store/items.js';
 
-const LAST_COMMENTS = 5;
+const MAX_COMMENTS = 5;
 
 export interface Handover {
   released_by: string | null;
@@ -21,7 +21,7 @@ export interface Handover {
   untrusted_fields: string[];
 }
 
-const OUTSIDE = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
+const UNTRUSTED_HANDOVER_FIELDS = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
 
 export const NO_HANDOVER: Handover = {
   released_by: null,
@@ -37,27 +37,27 @@ export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_c
   rev <= 1 + claim_count && claim_count <= 1;
 
 @injectable()
-export class Handovers {
+export class HandoverBuilder {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'clock'>,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
   ) {}
 
-  async answerOf(item: ItemDoc): Promise<{ item: Item; handover: Handover }> {
-    return { item: await this.items.view(item), handover: await this.of(item) };
+  async buildClaimDetails(item: ItemDoc): Promise<{ item: Item; handover: Handover }> {
+    return { item: await this.items.toView(item), handover: await this.build(item) };
   }
 
-  async of(item: ItemDoc): Promise<Handover> {
+  async build(item: ItemDoc): Promise<Handover> {
     if (isUntouched(item)) return NO_HANDOVER;
     const { comments, clock } = this.deps;
     const last = await comments.find({
       filter: { item_id: item.id },
       sort: [['created_at', 'desc']],
-      limit: LAST_COMMENTS,
+      limit: MAX_COMMENTS,
     });
     // An expired lease that is not recorded yet counts as handed over.
     const { claim } = item;
-    const live: boolean = isLive(claim, clock.now());
+    const live: boolean = isLeaseLive(claim, clock.now());
     const handed =
       claim === null || live ? item.handed : { by: claim.agent, reason: 'lease expired', at: claim.expires_at };
     return {
@@ -65,12 +65,12 @@ export class Handovers {
       reason: handed?.reason ?? null,
       at: handed?.at ?? null,
       comments: last.items.map(toCommentView),
-      earlier_fix: await this.#fix(item),
-      untrusted_fields: OUTSIDE,
+      earlier_fix: await this.#findEarlierFix(item),
+      untrusted_fields: UNTRUSTED_HANDOVER_FIELDS,
     };
   }
 
-  async #fix({ earlier_fix: fix }: ItemDoc): Promise<Handover['earlier_fix']> {
+  async #findEarlierFix({ earlier_fix: fix }: ItemDoc): Promise<Handover['earlier_fix']> {
     if (fix === undefined) return null;
     const comment = fix.comment === null ? null : await this.deps.comments.get(fix.comment);
     return { build: fix.build, commit: fix.commit, comment: comment?.body ?? null };

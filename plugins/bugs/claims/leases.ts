@@ -3,22 +3,22 @@
  * decides every claim. Claim tokens are random; the store holds only their SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { Items } from '../store/items.js';
-import type { ItemDoc, ClaimLease, Unread } from '../item/model.js';
-import { LeaseTimes } from '../store/lease-times.js';
+import { ItemService } from '../store/items.js';
+import type { ItemDoc, ClaimLease, UnreadEntry } from '../item/model.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { isTransitionAllowed } from '../item/transitions.js';
-import { isBlocked, isHeld, isLive } from '../item/view.js';
-import { Expiry } from './expiry.js';
-import { Handovers, type Handover } from './handover.js';
-import { News } from './news.js';
+import { isBlocked, isHeld, isLeaseLive } from '../item/view.js';
+import { LeaseExpiryRecorder } from './expiry.js';
+import { HandoverBuilder, type Handover } from './handover.js';
+import { UnreadEntryReader } from './news.js';
 import { ClaimQuota, type ClaimSlot } from './quota.js';
 import {
   resolveAgentName,
@@ -26,10 +26,10 @@ import {
   computeLeaseExpiry,
   getLeaseHolder,
   createInReviewError,
-  isToken,
+  matchesToken,
   createClaimLease,
   createLeaseLostError,
-  LIMIT_MS,
+  MAX_LEASE_MS,
   createLeaseLimitError,
   MAX_RELEASES,
   createTransitionError,
@@ -56,61 +56,61 @@ export interface ReleaseRequest {
   comment?: string | null;
 }
 
-export interface Granted {
+export interface GrantedLease {
   item: Item;
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
 }
 
-export interface Claimed extends Granted {
+export interface ClaimResult extends GrantedLease {
   handover: Handover;
   news?: object[];
 }
 
-export interface Renewed extends Granted {
+export interface RenewalResult extends GrantedLease {
   news: object[];
 }
 
 @injectable()
-export class Leases {
+export class LeaseService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
-    @inject(Expiry) private readonly expiry: Expiry,
+    @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
     @inject(ClaimQuota) private readonly quota: ClaimQuota,
-    @inject(Handovers) private readonly handovers: Handovers,
-    @inject(News) private readonly news: News,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(HandoverBuilder) private readonly handovers: HandoverBuilder,
+    @inject(UnreadEntryReader) private readonly news: UnreadEntryReader,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
    * @throws ServiceError not_found, already_claimed, on_hold, too_many_claims, insufficient_scope,
    *   invalid_transition, lease_limit
    */
-  async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<Claimed> {
-    const before = await this.items.need(name, caller);
+  async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<ClaimResult> {
+    const before = await this.items.get(name, caller);
     const request = { ...asked, agent: resolveAgentName(caller, asked.agent) };
-    await this.secrets.refuse({ agent: request.agent });
+    await this.secrets.rejectSecrets({ agent: request.agent });
     const agent = request.agent ?? caller.name;
-    const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
+    const live: ClaimLease | null = isLeaseLive(before.claim, this.deps.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
-    const claim = (slot: ClaimSlot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
+    const claim = (slot: ClaimSlot): Promise<ClaimResult> => this.#claim(before.id, caller, request, slot);
     if (own) return claim({});
     const holder = { credential: caller.id, agent };
-    return this.quota.within({ ...holder, key: getLeaseHolder(holder) }, claim);
+    return this.quota.claimWithinQuota({ ...holder, key: getLeaseHolder(holder) }, claim);
   }
 
-  async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<Claimed> {
-    let unread: readonly Unread[] | undefined;
+  async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<ClaimResult> {
+    let unread: readonly UnreadEntry[] | undefined;
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const fresh = { ...createClaimLease(caller, request, secret, now, this.times.mark(now)), ...slot };
+      const fresh = { ...createClaimLease(caller, request, secret, now, this.times.getClockStamp(now)), ...slot };
       change.by = 'holder';
       unread = undefined;
-      if (item.claim !== null && !this.times.isOver(item.claim)) {
+      if (item.claim !== null && !this.times.isExpired(item.claim)) {
         this.#reclaim(item.claim, fresh, change, caller, request.agent);
-        unread = change.heard();
+        unread = change.takeUnread();
         return;
       }
       if (isHeld(item)) throw createOnHoldError(item);
@@ -119,15 +119,15 @@ export class Leases {
       if (!isTransitionAllowed(change.next.status, 'in_progress', 'claim'))
         throw createTransitionError(item.status, 'in_progress');
       change
-        .note('claimed', { agent: fresh.agent })
+        .addHistoryEntry('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
       // The item has waited for a user, so expiries and releases are counted from zero again.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
     const [granted, handover, news] = await Promise.all([
-      this.#granted(doc, secret),
-      this.handovers.of(doc),
-      unread && this.news.of(doc, unread),
+      this.#toGrantedLease(doc, secret),
+      this.handovers.build(doc),
+      unread && this.news.listUnread(doc, unread),
     ]);
     return { ...granted, handover, ...(news && { news }) };
   }
@@ -138,26 +138,26 @@ export class Leases {
     const expires_at = computeLeaseExpiry(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
     const { token_hash, lease_seconds, epoch, offset } = fresh;
     change
-      .note('reclaimed', { agent: held.agent })
+      .addHistoryEntry('reclaimed', { agent: held.agent })
       .endLease('taken')
       .assign({ claim: { ...held, token_hash, lease_seconds, expires_at, epoch, offset } });
   }
 
   /** @throws ServiceError not_found, lease_lost, lease_limit */
-  async renew(name: string, caller: BugCaller, request: RenewalRequest): Promise<Renewed> {
-    const { id } = await this.items.need(name, caller);
+  async renew(name: string, caller: BugCaller, request: RenewalRequest): Promise<RenewalResult> {
+    const { id } = await this.items.get(name, caller);
     const note = request.note?.trim() || null;
     const tokens = request.tokens ?? null;
-    await this.secrets.refuse({ note });
+    await this.secrets.rejectSecrets({ note });
     const progress = { ...(note !== null && { note }), ...(tokens !== null && { tokens }) };
-    let unread: readonly Unread[] = [];
+    let unread: readonly UnreadEntry[] = [];
     const doc = await this.items.change(id, caller.name, (item, change) => {
       change.by = 'holder';
       const now = this.deps.clock.now();
-      const held = this.#held(item, request.claim_token, caller, now);
+      const held = this.#requireLease(item, request.claim_token, caller, now);
       const lease_seconds = request.lease_seconds ?? held.lease_seconds;
       const expires_at = computeLeaseExpiry(held.claimed_at, now, lease_seconds);
-      const limit = isoOf(Date.parse(held.claimed_at) + LIMIT_MS);
+      const limit = toIsoString(Date.parse(held.claimed_at) + MAX_LEASE_MS);
       if (held.expires_at >= limit && expires_at >= limit) throw createLeaseLimitError();
       change
         .assign({
@@ -167,13 +167,13 @@ export class Leases {
             lease_seconds,
             expires_at,
             renewals: held.renewals + 1,
-            ...this.times.mark(now),
+            ...this.times.getClockStamp(now),
           },
         })
-        .note('renewed', { expires_at, ...progress });
-      unread = change.heard();
+        .addHistoryEntry('renewed', { expires_at, ...progress });
+      unread = change.takeUnread();
     });
-    return { ...(await this.#granted(doc, request.claim_token)), news: await this.news.of(doc, unread) };
+    return { ...(await this.#toGrantedLease(doc, request.claim_token)), news: await this.news.listUnread(doc, unread) };
   }
 
   /**
@@ -183,45 +183,45 @@ export class Leases {
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
   async release(name: string, caller: BugCaller, request: ReleaseRequest): Promise<Item> {
-    const { id } = await this.items.need(name, caller);
+    const { id } = await this.items.get(name, caller);
     const { claim_token, comment } = request;
     const reason = request.reason?.trim() || null;
-    await this.secrets.refuse({ reason, comment });
+    await this.secrets.rejectSecrets({ reason, comment });
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const held = this.#held(item, claim_token, caller, now);
+      const held = this.#requireLease(item, claim_token, caller, now);
       const releases = (item.release_count ?? 0) + 1;
       const to = releases >= MAX_RELEASES ? 'needs_info' : 'open';
       change
-        .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
+        .setStatus(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0 });
       // The holder of a blocked item gets it back when the blocking item is finished.
       if (!isBlocked(item)) change.assign({ passed: listSkippingHolders(item, held, now) });
-      if (comment) change.comment(comment, getAuthorKind(caller));
+      if (comment) change.addComment(comment, getAuthorKind(caller));
     });
-    return this.items.view(doc);
+    return this.items.toView(doc);
   }
 
   /**
    * Returns the live lease that the token belongs to.
    * @throws ServiceError lease_lost, lease_limit
    */
-  #held(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
+  #requireLease(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
-    if (claim === null || !isToken(claim, token)) throw createLeaseLostError(item, token, caller, now);
-    const live: boolean = isLive(claim, now);
+    if (claim === null || !matchesToken(claim, token)) throw createLeaseLostError(item, token, caller, now);
+    const live: boolean = isLeaseLive(claim, now);
     // Injected text may have passed another agent's token to this caller.
     if (live && caller.by_tool === true && claim.credential !== caller.id) throw createClaimRequiredError();
     if (live) return claim;
-    throw now >= Date.parse(claim.claimed_at) + LIMIT_MS
+    throw now >= Date.parse(claim.claimed_at) + MAX_LEASE_MS
       ? createLeaseLimitError()
       : createLeaseLostError(item, token, caller, now);
   }
 
-  async #granted(doc: ItemDoc, claim_token: string): Promise<Granted> {
+  async #toGrantedLease(doc: ItemDoc, claim_token: string): Promise<GrantedLease> {
     const { claim } = doc;
     if (claim === null) throw refusal('lease_lost', 'The lease ended at once.', { extra: { why: 'taken' } });
-    const item = await this.items.view(doc);
+    const item = await this.items.toView(doc);
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
@@ -230,18 +230,18 @@ export class Leases {
    * credential, the entries stay unread, but no longer block a resolution.
    * @param doc as it was read
    */
-  async shown(doc: ItemDoc, caller: BugCaller): Promise<void> {
+  async markUnreadShown(doc: ItemDoc, caller: BugCaller): Promise<void> {
     const { claim } = doc;
     const now = this.deps.clock.now();
-    if (!isLive(claim, now) || claim.credential !== caller.id || !claim.unread?.length) return;
+    if (!isLeaseLive(claim, now) || claim.credential !== caller.id || !claim.unread?.length) return;
     if (caller.agent !== undefined && caller.agent !== claim.agent) return;
     const isShared = caller.agent === undefined && (await this.#isShared(claim, now));
     const { token_hash, unread } = claim;
     await this.items.change(doc.id, caller.name, (item, change) => {
       const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
       change.by = 'holder';
-      if (same && isShared) change.shown();
-      else if (same) change.heard();
+      if (same && isShared) change.markUnreadShown();
+      else if (same) change.takeUnread();
     });
   }
 
@@ -251,7 +251,7 @@ export class Leases {
    */
   async #isShared({ credential, agent }: ClaimLease, now: number): Promise<boolean> {
     const others = { 'claim.credential': credential, 'claim.agent': { ne: agent } };
-    return (await this.deps.items.count({ 'claim.expires_at': { gt: isoOf(now) }, ...others })) > 0;
+    return (await this.deps.items.count({ 'claim.expires_at': { gt: toIsoString(now) }, ...others })) > 0;
   }
 
   writeExpired(): Promise<void> {

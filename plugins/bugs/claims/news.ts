@@ -2,24 +2,24 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import type { ItemDoc, Unread } from '../item/model.js';
+import type { ItemDoc, UnreadEntry } from '../item/model.js';
 import { toActivityView, toCommentView } from '../item/view.js';
 import { toActivityDocument, toCommentDocument } from '../store/item-outbox.js';
 
 @injectable()
-export class News {
+export class UnreadEntryReader {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
 
   /**
    * Lists comments and history entries, oldest first, each with its `kind`.
    * @param item after the change
    */
-  async of(item: ItemDoc, unread: readonly Unread[]): Promise<object[]> {
+  async listUnread(item: ItemDoc, unread: readonly UnreadEntry[]): Promise<object[]> {
     if (unread.length === 0) return [];
-    const ids = (kind: Unread['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
+    const ids = (kind: UnreadEntry['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
     const [comments, entries] = await Promise.all([
-      stored(this.deps.comments, ids('comment')),
-      stored(this.deps.activity, ids('activity')),
+      listStored(this.deps.comments, ids('comment')),
+      listStored(this.deps.activity, ids('activity')),
     ]);
     const told = new Map<string, object>();
     for (const entry of item.outbox) {
@@ -34,5 +34,5 @@ export class News {
   }
 }
 
-const stored = async <T extends Doc>(from: Collection<T>, ids: readonly string[]): Promise<readonly T[]> =>
+const listStored = async <T extends Doc>(from: Collection<T>, ids: readonly string[]): Promise<readonly T[]> =>
   ids.length === 0 ? [] : (await from.find({ filter: { id: { in: ids } }, limit: ids.length })).items;

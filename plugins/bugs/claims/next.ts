@@ -19,35 +19,35 @@ import {
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { Arrivals } from './arrivals.js';
-import { Expiry } from './expiry.js';
-import { Handovers, type Handover } from './handover.js';
-import type { Granted, LeaseRequest } from './leases.js';
+import { ClaimableItemNotifier } from './arrivals.js';
+import { LeaseExpiryRecorder } from './expiry.js';
+import { HandoverBuilder, type Handover } from './handover.js';
+import type { GrantedLease, LeaseRequest } from './leases.js';
 import { ClaimQuota, type ClaimSlot } from './quota.js';
-import { WaitingCounts, type WaitingItems } from './waiting.js';
+import { WaitingItemCounter, type WaitingItems } from './waiting.js';
 
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 export interface NextRequest extends LeaseRequest {
   wait_seconds?: number | undefined;
 }
 
-export interface Handed extends Granted {
+export interface NextItemResult extends GrantedLease {
   handover: Handover;
 }
 
-export interface Nothing {
+export interface NoItemResult {
   item: null;
   waiting: WaitingItems;
 }
 
-interface Reserved {
+interface ReservedItem {
   item: ItemDoc;
-  lease: Granted['lease'];
+  lease: GrantedLease['lease'];
 }
 
 /** The request, not its signal: a signal is created on access, and few claims wait. */
-type Call = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
+type WaitingCall = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 
 interface Claimant {
   agent: string;
@@ -55,19 +55,19 @@ interface Claimant {
   lease_seconds: number | undefined;
 }
 
-const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.item.id;
+const getReservedId = (reserved: ReservedItem | null): string | null => reserved && reserved.item.id;
 
 @injectable()
-export class NextItem {
+export class NextItemService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
-    @inject(Expiry) private readonly expiry: Expiry,
+    @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
     @inject(ClaimQuota) private readonly quota: ClaimQuota,
-    @inject(Handovers) private readonly handovers: Handovers,
-    @inject(WaitingCounts) private readonly waiting: WaitingCounts,
-    @inject(Arrivals) private readonly arrivals: Arrivals,
+    @inject(HandoverBuilder) private readonly handovers: HandoverBuilder,
+    @inject(WaitingItemCounter) private readonly waiting: WaitingItemCounter,
+    @inject(ClaimableItemNotifier) private readonly arrivals: ClaimableItemNotifier,
   ) {}
 
   /**
@@ -76,8 +76,8 @@ export class NextItem {
    * @param call ends the wait when the client disconnects
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
-  async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
-    await this.secrets.refuse({ agent: request.agent });
+  async reserveNext(caller: BugCaller, request: NextRequest, filter: Filter, call?: WaitingCall): Promise<NextItemResult | NoItemResult> {
+    await this.secrets.rejectSecrets({ agent: request.agent });
     const agent = resolveAgentName(caller, request.agent) ?? findSoleTarget(filter) ?? caller.name;
     const holder = getLeaseHolder({ credential: caller.id, agent });
     const claimant = { agent, holder, lease_seconds: request.lease_seconds };
@@ -85,32 +85,32 @@ export class NextItem {
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, claimant, filter);
-      if (reserved !== null) return { lease: reserved.lease, ...(await this.handovers.answerOf(reserved.item)) };
+      if (reserved !== null) return { lease: reserved.lease, ...(await this.handovers.buildClaimDetails(reserved.item)) };
       const left = until - clock.monotonic();
       if (left <= 0) break;
-      const rang = await this.arrivals.next(left, call?.waiting);
+      const rang = await this.arrivals.waitForNext(left, call?.waiting);
       // The caller's rights may have been revoked during the wait.
       await call?.reauthorize();
       if (!rang) break;
     }
-    return { item: null, waiting: await this.waiting.of(filter, agent, holder) };
+    return { item: null, waiting: await this.waiting.count(filter, agent, holder) };
   }
 
-  #reserve(caller: BugCaller, claimant: Claimant, filter: Filter): Promise<Reserved | null> {
+  #reserve(caller: BugCaller, claimant: Claimant, filter: Filter): Promise<ReservedItem | null> {
     const { agent, holder } = claimant;
-    const claim = (slot: ClaimSlot): Promise<Reserved | null> => this.#first(caller, claimant, filter, slot);
-    return this.quota.within({ credential: caller.id, agent, key: holder }, claim);
+    const claim = (slot: ClaimSlot): Promise<ReservedItem | null> => this.#reserveFirst(caller, claimant, filter, slot);
+    return this.quota.claimWithinQuota({ credential: caller.id, agent, key: holder }, claim);
   }
 
-  async #first(caller: BugCaller, claimant: Claimant, filter: Filter, slot: ClaimSlot): Promise<Reserved | null> {
+  async #reserveFirst(caller: BugCaller, claimant: Claimant, filter: Filter, slot: ClaimSlot): Promise<ReservedItem | null> {
     await this.expiry.writeExpired();
     const { items, ids } = this.deps;
     const { agent, holder } = claimant;
     const secret = ids.secret();
     const unfiled = { id: ids.uuid(), actor: caller.name };
-    const first = (): Promise<Reserved | null> =>
-      this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = { ...createClaimLease(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
+    const first = (): Promise<ReservedItem | null> =>
+      this.watermark.write(getReservedId, async (stamp, now) => {
+        const claim = { ...createClaimLease(caller, claimant, secret, now, this.expiry.createClockStamp(now)), ...slot };
         const served = { ...filterByTarget(agent, filter), ...excludeAssigned(filter) };
         const queue = { ...filter, severity_rank: undefined, ...served, queue_key: getQueueRange(filter) };
         const waiting = narrowToAny(queue, excludeReleasedBy(holder, stamp));
@@ -126,7 +126,7 @@ export class NextItem {
         excludeReleasedBy(holder, this.deps.clock.iso()),
       );
     let fetched = await first();
-    for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)
+    for (let tries = 0; fetched === null && tries < MAX_ATTEMPTS && (await this.expiry.expireMatching(fits())); tries++)
       fetched = await first();
     return fetched;
   }

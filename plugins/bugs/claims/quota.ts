@@ -10,24 +10,24 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import type { ClaimLease } from '../item/model.js';
-import { Commit } from '../store/commit.js';
-import { LeaseTimes } from '../store/lease-times.js';
-import { Expiry } from './expiry.js';
+import { WriteCommitter } from '../store/commit.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
+import { LeaseExpiryRecorder } from './expiry.js';
 
-const SHARED_MS = 1_000;
-const ALONE_MS = 60_000;
+const SHARED_COUNT_TTL_MS = 1_000;
+const SINGLE_COUNT_TTL_MS = 60_000;
 const MAX_HOLDERS = 10_000;
 
-const PAGE = 1_000;
-const LOOKS = 3;
-const SLOT = 'claim.slot';
+const PAGE_SIZE = 1_000;
+const MAX_RECOUNTS = 3;
+const SLOT_INDEX = 'claim.slot';
 
-interface Held {
+interface LeaseCount {
   at: number;
   most: number;
   taken: Set<number>;
@@ -35,11 +35,11 @@ interface Held {
 
 export type ClaimSlot = Pick<ClaimLease, 'slot'>;
 
-class NoPlace extends Error {
+class NoFreeSlotError extends Error {
   override name = 'NoPlace';
 }
 
-interface Holder {
+interface LeaseHolder {
   key: string;
   credential: string;
   agent: string;
@@ -47,15 +47,15 @@ interface Holder {
 
 @injectable()
 export class ClaimQuota {
-  readonly #held = new BoundedMap<Held>({ most: MAX_HOLDERS });
-  readonly #counting = new Map<string, Promise<Held>>();
-  readonly #underWay = new Map<string, Set<Promise<unknown>>>();
+  readonly #held = new BoundedMap<LeaseCount>({ most: MAX_HOLDERS });
+  readonly #pendingCounts = new Map<string, Promise<LeaseCount>>();
+  readonly #pendingClaims = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config' | 'random'>,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
-    @inject(Expiry) private readonly expiry: Expiry,
-    @inject(Commit) private readonly commit: Commit,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
+    @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {}
 
   /**
@@ -64,44 +64,44 @@ export class ClaimQuota {
    * @param claim returns null if nothing was claimed, which frees the slot, as an exception does
    * @throws ServiceError too_many_claims
    */
-  async within<T>(holder: Holder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
+  async claimWithinQuota<T>(holder: LeaseHolder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     const { max_claims: most } = this.deps.config;
     const { key } = holder;
     for (let looks = 0; ;) {
-      const held = this.#fresh(key, most) ?? (await this.#counted(holder));
+      const held = this.#getFreshCount(key, most) ?? (await this.#countOnce(holder));
       if (held.most < most) {
         try {
-          return await this.#claim(key, held, () => this.#placed(key, held, most, claim));
+          return await this.#trackClaim(key, held, () => this.#claimSlot(key, held, most, claim));
         } catch (error) {
-          if (!(error instanceof NoPlace)) throw error;
+          if (!(error instanceof NoFreeSlotError)) throw error;
         }
-        if (++looks === LOOKS) throw tooMany(most);
+        if (++looks === MAX_RECOUNTS) throw createTooManyClaimsError(most);
         // An expired lease holds its slot until the expiry is recorded.
         await this.expiry.writeAllExpired();
         this.#held.delete(key);
         continue;
       }
-      const others = this.#underWay.get(key);
-      if (others === undefined) throw tooMany(most);
+      const others = this.#pendingClaims.get(key);
+      if (others === undefined) throw createTooManyClaimsError(most);
       await Promise.allSettled(others);
     }
   }
 
   /** A store with transactions serves a single process, whose own count is exact. */
-  #placed<T>(key: string, held: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
-    return this.commit.isTogether ? claim({}) : this.#inPlace(key, held, most, claim);
+  #claimSlot<T>(key: string, held: LeaseCount, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
+    return this.commit.isAtomic ? claim({}) : this.#claimUniqueSlot(key, held, most, claim);
   }
 
-  async #inPlace<T>(key: string, { taken }: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
+  async #claimUniqueSlot<T>(key: string, { taken }: LeaseCount, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     for (;;) {
-      const place = this.#free(taken, most);
+      const place = this.#pickFreeSlot(taken, most);
       taken.add(place);
       try {
         const claimed = await claim({ slot: `${key}:${place}` });
         if (claimed === null) taken.delete(place);
         return claimed;
       } catch (error) {
-        if (error instanceof StoreConflict && error.index === SLOT) continue;
+        if (error instanceof StoreConflict && error.index === SLOT_INDEX) continue;
         taken.delete(place);
         throw error;
       }
@@ -112,21 +112,21 @@ export class ClaimQuota {
    * Picks a random slot that is not known to be taken, so that processes rarely collide.
    * @throws NoFreeSlotError
    */
-  #free(taken: ReadonlySet<number>, most: number): number {
+  #pickFreeSlot(taken: ReadonlySet<number>, most: number): number {
     const start = Math.floor(this.deps.random() * most);
     for (let i = 0; i < most; i++) {
       const place = (start + i) % most;
       if (!taken.has(place)) return place;
     }
-    throw new NoPlace();
+    throw new NoFreeSlotError();
   }
 
   /** Runs the claim and reserves its slot before other callers check. */
-  async #claim<T>(key: string, held: Held, claim: () => Promise<T>): Promise<T> {
+  async #trackClaim<T>(key: string, held: LeaseCount, claim: () => Promise<T>): Promise<T> {
     held.most += 1;
     const claiming = claim();
-    const others = this.#underWay.get(key) ?? new Set();
-    this.#underWay.set(key, others.add(claiming));
+    const others = this.#pendingClaims.get(key) ?? new Set();
+    this.#pendingClaims.set(key, others.add(claiming));
     let claimed: T | null = null;
     try {
       claimed = await claiming;
@@ -134,48 +134,48 @@ export class ClaimQuota {
     } finally {
       if (claimed === null) held.most -= 1;
       others.delete(claiming);
-      if (others.size === 0) this.#underWay.delete(key);
+      if (others.size === 0) this.#pendingClaims.delete(key);
     }
   }
 
-  #fresh(key: string, most: number): Held | undefined {
-    const held = this.#counting.has(key) ? undefined : this.#held.get(key);
+  #getFreshCount(key: string, most: number): LeaseCount | undefined {
+    const held = this.#pendingCounts.has(key) ? undefined : this.#held.get(key);
     return held !== undefined && held.most < most && this.#isFresh(held) ? held : undefined;
   }
 
-  #counted(holder: Holder): Promise<Held> {
+  #countOnce(holder: LeaseHolder): Promise<LeaseCount> {
     const { key } = holder;
-    const counting = this.#counting.get(key);
+    const counting = this.#pendingCounts.get(key);
     if (counting !== undefined) return counting;
-    const begun = this.#count(holder).finally(() => this.#counting.delete(key));
-    this.#counting.set(key, begun);
+    const begun = this.#count(holder).finally(() => this.#pendingCounts.delete(key));
+    this.#pendingCounts.set(key, begun);
     return begun;
   }
 
-  #isFresh({ at }: Held): boolean {
-    return this.deps.clock.monotonic() - at <= (this.commit.isTogether ? ALONE_MS : SHARED_MS);
+  #isFresh({ at }: LeaseCount): boolean {
+    return this.deps.clock.monotonic() - at <= (this.commit.isAtomic ? SINGLE_COUNT_TTL_MS : SHARED_COUNT_TTL_MS);
   }
 
-  async #count({ key, credential, agent }: Holder): Promise<Held> {
+  async #count({ key, credential, agent }: LeaseHolder): Promise<LeaseCount> {
     // A pending claim may be counted or not, so none may be pending during the count.
-    await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
-    await this.times.settle();
-    const live = { 'claim.expires_at': { gt: isoOf(this.deps.clock.now()) } };
+    await Promise.allSettled(this.#pendingClaims.get(key) ?? new Set<Promise<unknown>>());
+    await this.times.adjustAfterStep();
+    const live = { 'claim.expires_at': { gt: toIsoString(this.deps.clock.now()) } };
     const filter = { ...live, 'claim.credential': credential, 'claim.agent': agent };
-    const held = { at: this.deps.clock.monotonic(), ...(await this.#leases(key, filter)) };
+    const held = { at: this.deps.clock.monotonic(), ...(await this.#readLeases(key, filter)) };
     this.#held.set(key, held);
     return held;
   }
 
-  async #leases(key: string, filter: Filter): Promise<Pick<Held, 'most' | 'taken'>> {
+  async #readLeases(key: string, filter: Filter): Promise<Pick<LeaseCount, 'most' | 'taken'>> {
     const { items } = this.deps;
-    if (this.commit.isTogether) return { most: await items.count(filter), taken: new Set() };
-    const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE });
+    if (this.commit.isAtomic) return { most: await items.count(filter), taken: new Set() };
+    const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE_SIZE });
     const slots = page.items.flatMap(({ claim }) => claim?.slot ?? []);
     const taken = new Set(slots.map((slot) => Number(slot.slice(key.length + 1))));
     return { most: page.next === null ? page.items.length : await items.count(filter), taken };
   }
 }
 
-const tooMany = (most: number): ServiceError =>
+const createTooManyClaimsError = (most: number): ServiceError =>
   refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);

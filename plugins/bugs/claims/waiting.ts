@@ -15,11 +15,11 @@ export interface WaitingItems {
 }
 
 @injectable()
-export class WaitingCounts {
+export class WaitingItemCounter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
   /** @param holder key of the credential and agent (`getLeaseHolder` in item/lease.ts) */
-  async of(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
+  async count(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
     const { items, clock } = this.deps;
     const now = clock.iso();
     const { or, status: _status, ...filter } = query;

@@ -10,15 +10,15 @@ import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createAlreadyClaimedError, createOnHoldError } from '../item/lease.js';
 import { isFinished } from '../item/transitions.js';
-import { isHeld, isLive, getStatusAt } from '../item/view.js';
-import { Items } from '../store/items.js';
+import { isHeld, isLeaseLive, getStatusAt } from '../item/view.js';
+import { ItemService } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 @injectable()
-export class AgentRequests {
+export class AgentRequestService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'activity' | 'clock'>,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -27,8 +27,8 @@ export class AgentRequests {
    * @returns false if this request was made before
    * @throws ServiceError not_found, already_claimed, on_hold, invalid_transition, validation_failed
    */
-  async ask(name: string, caller: BugCaller, { key, agent, rule, check }: AgentRequest): Promise<boolean> {
-    await this.secrets.refuse({ agent });
+  async requestAgent(name: string, caller: BugCaller, { key, agent, rule, check }: AgentRequest): Promise<boolean> {
+    await this.secrets.rejectSecrets({ agent });
     const found = await this.items.find(name);
     if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
     const id = hash('sha256', [caller.id, found.id, key].join('\u001f')).slice(0, 40);
@@ -43,11 +43,11 @@ export class AgentRequests {
           'An agent is asked for an item that is open or needs information.',
         );
       if (isHeld(item)) throw createOnHoldError(item);
-      if (isLive(item.claim, now)) throw createAlreadyClaimedError(item.claim, caller);
+      if (isLeaseLive(item.claim, now)) throw createAlreadyClaimedError(item.claim, caller);
       await check?.();
       plan
-        .note('agent requested', { agent, ...(rule !== null && { rule }) }, id)
-        .tell(AGENT_REQUESTED.event, { agent });
+        .addHistoryEntry('agent requested', { agent, ...(rule !== null && { rule }) }, id)
+        .addEvent(AGENT_REQUESTED.event, { agent });
     });
     return asked;
   }

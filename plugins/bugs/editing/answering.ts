@@ -9,5 +9,5 @@ import type { ItemDoc } from '../item/model.js';
 export function planAnswer(item: ItemDoc, change: ChangeSet, caller: BugCaller): void {
   if (change.next.status !== 'needs_info') return;
   if (caller.kind !== 'session' && item.reported_by !== caller.id) return;
-  change.status('open', { why: 'answered' }).assign({ expired_count: 0, release_count: 0 });
+  change.setStatus('open', { why: 'answered' }).assign({ expired_count: 0, release_count: 0 });
 }

@@ -6,43 +6,43 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { elapsed } from '../../../lib/clock-skew.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { matches } from '../../../ports/document.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
+import { matchesFilter } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
-import { Leases } from '../claims/leases.js';
+import { LeaseService } from '../claims/leases.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import type { Edit } from '../item/edit.js';
-import { Edits } from './edits.js';
+import type { ItemEdit } from '../item/edit.js';
+import { EditService } from './edits.js';
 import type { ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
-import { addNamedItems } from '../store/named.js';
-import { findLastFinish, createUndoGoneError, runUndoable, undoLastChange } from './undo.js';
+import { addIndirectMatches } from '../store/named.js';
+import { findLastFinishingChange, createUndoGoneError, canUndoRun, undoLastChange } from './undo.js';
 
 /** Time without a heartbeat after which the process of a run is considered dead. */
-const SILENT_MS = 15_000;
+const HEARTBEAT_TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 100;
 const MAX_CONCURRENT_EDITS = 16;
-const NAMED = 50;
-const LOOKED_BACK = 10;
-const KEPT_MS = 30 * DAY_MS;
+const MAX_NAMED_FAILURES = 50;
+const MAX_HISTORY_ENTRIES = 10;
+const RETENTION_MS = 30 * DAY_MS;
 
-export interface BulkOrder {
+export interface BulkRunRequest {
   query: ItemQuery;
   except?: string;
-  set: Edit;
+  set: ItemEdit;
   /** Texts for the page: what the run does, and where its link leads. */
   says: BulkRunDoc['says'];
   undo?: BulkRunDoc['undo'];
 }
 
-const BEGUN = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
+const INITIAL_PROGRESS = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
 
-interface Step {
+interface BatchResult {
   scanned: number;
   updated: number;
   failed: number;
@@ -51,28 +51,28 @@ interface Step {
 }
 
 @injectable()
-export class BulkRuns {
+export class BulkRunService {
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Edits) private readonly edits: Edits,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(EditService) private readonly edits: EditService,
+    @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
   find(id: string): Promise<BulkRunDoc | null> {
     return this.deps.bulks.get(id);
   }
 
-  async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
+  async start(order: BulkRunRequest, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.writeExpired();
-    const query = await addNamedItems(this.deps, order.query);
-    const run: BulkRunDoc = { ...this.#begun({ ...order, query }, caller, clock.iso()), failures: [] };
-    run.total = await items.count(filterIn(run, null));
+    const query = await addIndirectMatches(this.deps, order.query);
+    const run: BulkRunDoc = { ...this.#createRun({ ...order, query }, caller, clock.iso()), failures: [] };
+    run.total = await items.count(buildRunFilter(run, null));
     await bulks.insert(run);
-    this.#work(run);
+    this.#runInBackground(run);
     return run;
   }
 
@@ -80,9 +80,9 @@ export class BulkRuns {
    * Records a change that a request has already made, so that it can be undone.
    * @param since its start, RFC 3339 in UTC
    */
-  async keep(order: BulkOrder, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
+  async recordCompleted(order: BulkRunRequest, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
     const run: BulkRunDoc = {
-      ...this.#begun(order, caller, since),
+      ...this.#createRun(order, caller, since),
       failures: [],
       state: 'done',
       total: updated,
@@ -101,7 +101,7 @@ export class BulkRuns {
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock } = this.deps;
     const now = clock.iso();
-    if (!runUndoable(run, caller, clock.now())) throw createUndoGoneError();
+    if (!canUndoRun(run, caller, clock.now())) throw createUndoGoneError();
     const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
     if (taken === null) throw createUndoGoneError();
     const says = { does: 'Undo the change of', done: 'restored', back: run.says.back };
@@ -109,9 +109,9 @@ export class BulkRuns {
     return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
   }
 
-  #begun({ query, except, set, says, undo: back }: BulkOrder, caller: BugCaller, started_at: string) {
+  #createRun({ query, except, set, says, undo: back }: BulkRunRequest, caller: BugCaller, started_at: string) {
     return {
-      ...BEGUN,
+      ...INITIAL_PROGRESS,
       id: this.deps.ids.uuid(),
       query,
       except: except ?? null,
@@ -130,39 +130,39 @@ export class BulkRuns {
 
   async resume(): Promise<void> {
     const { bulks, clock, ids } = this.deps;
-    const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
+    const filter = { state: 'running', ...buildElapsedFilter('beat_at', HEARTBEAT_TIMEOUT_MS, clock.now()) };
     for (const run of (await bulks.find({ filter, limit: 50 })).items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
       const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
-      if (taken !== null) this.#work(taken.doc);
+      if (taken !== null) this.#runInBackground(taken.doc);
     }
   }
 
-  async forget(signal?: AbortSignal): Promise<void> {
+  async deleteOld(signal?: AbortSignal): Promise<void> {
     const { bulks, clock } = this.deps;
-    await removeAll(bulks, { finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, signal);
+    await removeAll(bulks, { finished_at: { lt: toIsoString(clock.now() - RETENTION_MS) } }, signal);
   }
 
   /** Stops after the current batch. Another process, or the next start, continues. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.idle();
+    await this.waitUntilIdle();
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #work(run: BulkRunDoc): void {
-    const task = this.#walk(run).catch((error: unknown) => this.#failed(run, error));
+  #runInBackground(run: BulkRunDoc): void {
+    const task = this.#processRun(run).catch((error: unknown) => this.#recordFailure(run, error));
     this.#running.add(task);
     void task.finally(() => this.#running.delete(task));
   }
 
-  async #walk(begun: BulkRunDoc): Promise<void> {
+  async #processRun(begun: BulkRunDoc): Promise<void> {
     let run: BulkRunDoc | null = begun;
     while (run !== null && run.state === 'running' && !this.#stopping) {
-      const { next, failures, ...counts }: Step = await this.#step(run);
+      const { next, failures, ...counts }: BatchResult = await this.#processBatch(run);
       const now = this.deps.clock.iso();
       const done = next === null;
       const changed = await this.deps.bulks.change(
@@ -170,17 +170,17 @@ export class BulkRuns {
         {
           inc: counts,
           set: { after: next, beat_at: now, ...(done && { state: 'done', finished_at: now }) },
-          push: { failures: { each: failures.slice(0, Math.max(0, NAMED - run.failures.length)) } },
+          push: { failures: { each: failures.slice(0, Math.max(0, MAX_NAMED_FAILURES - run.failures.length)) } },
         },
       );
       run = changed?.doc ?? null;
     }
   }
 
-  async #step(run: BulkRunDoc): Promise<Step> {
-    const filter = filterIn(run, run.after);
+  async #processBatch(run: BulkRunDoc): Promise<BatchResult> {
+    const filter = buildRunFilter(run, run.after);
     const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE });
-    const step: Step = {
+    const step: BatchResult = {
       scanned: items.length,
       updated: 0,
       failed: 0,
@@ -188,22 +188,22 @@ export class BulkRuns {
       next: next === null ? null : (items.at(-1)?.id ?? null),
     };
     for (let at = 0; at < items.length; at += MAX_CONCURRENT_EDITS) {
-      await Promise.all(items.slice(at, at + MAX_CONCURRENT_EDITS).map((item) => this.#one(run, item, step)));
+      await Promise.all(items.slice(at, at + MAX_CONCURRENT_EDITS).map((item) => this.#processItem(run, item, step)));
     }
     return step;
   }
 
-  async #one(run: BulkRunDoc, item: ItemDoc, step: Step): Promise<void> {
+  async #processItem(run: BulkRunDoc, item: ItemDoc, step: BatchResult): Promise<void> {
     const { id, ref } = item;
     const still = toItemFilter(run.query);
     const caller: BugCaller = { ...run.by, project: null, manage: true, kind: 'session' };
     try {
       if (run.undo !== undefined) {
-        if (await this.#undone(run.undo, item, caller)) step.updated += 1;
+        if (await this.#undoItem(run.undo, item, caller)) step.updated += 1;
         return;
       }
       await this.edits.edit(id, caller, run.set, undefined, (item) => {
-        if (!matches(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
+        if (!matchesFilter(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
       });
       step.updated += 1;
     } catch (error) {
@@ -214,19 +214,19 @@ export class BulkRuns {
   }
 
   /** @returns false for an item that someone else ended, or that ended at another time */
-  async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
+  async #undoItem({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
     const activity = await this.deps.activity.find({
       filter: { item_id: item.id },
       sort: [['at', 'desc']],
-      limit: LOOKED_BACK,
+      limit: MAX_HISTORY_ENTRIES,
     });
-    const last = findLastFinish(item, activity.items, caller.name);
+    const last = findLastFinishingChange(item, activity.items, caller.name);
     if (last === null || last.at < since || last.at > until) return false;
     await undoLastChange(this.edits, item, last, caller);
     return true;
   }
 
-  async #failed(run: BulkRunDoc, error: unknown): Promise<void> {
+  async #recordFailure(run: BulkRunDoc, error: unknown): Promise<void> {
     this.deps.log.error({ err: error, run: run.id }, 'a change of many items could not be finished');
     try {
       const set = { state: 'failed', finished_at: this.deps.clock.iso() };
@@ -238,7 +238,7 @@ export class BulkRuns {
   }
 }
 
-function filterIn(
+function buildRunFilter(
   { query, except, started_at, undo: back }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at' | 'undo'>,
   after: string | null,
 ): Filter {

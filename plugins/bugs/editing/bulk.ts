@@ -7,25 +7,25 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { matches } from '../../../ports/document.js';
+import { matchesFilter } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';
-import type { Edit } from '../item/edit.js';
-import { Edits } from './edits.js';
+import type { ItemEdit } from '../item/edit.js';
+import { EditService } from './edits.js';
 import { toCallerFilter, type ItemQuery } from '../item/filters.js';
-import { Items } from '../store/items.js';
-import { addNamedItems } from '../store/named.js';
-import { Leases } from '../claims/leases.js';
+import { ItemService } from '../store/items.js';
+import { addIndirectMatches } from '../store/named.js';
+import { LeaseService } from '../claims/leases.js';
 import type { ItemDoc } from '../item/model.js';
-import { readSeverity } from '../item/severity.js';
+import { parseSeverity } from '../item/severity.js';
 
 export const MAX_IDS = 200;
 export const MAX_MATCHES = 1000;
 /** Enough for one commit to carry many edits, few enough to leave room for other requests. */
 const MAX_CONCURRENT_EDITS = 16;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 export interface BulkRequest {
   /** Ids or refs; mutually exclusive with `filter`. */
@@ -33,7 +33,7 @@ export interface BulkRequest {
   filter?: ItemQuery;
   /** Number of items that the filter matches; required with `filter`. */
   expected_count?: number;
-  set: Edit;
+  set: ItemEdit;
   /** Id or ref → the current token of its live lease. */
   claim_tokens?: Readonly<Record<string, string>>;
 }
@@ -46,23 +46,23 @@ export interface BulkResult {
   error?: { code: string; message: string; fields?: Record<string, string>; claim?: unknown };
 }
 
-export interface BulkAnswer {
+export interface BulkEditResult {
   results: BulkResult[];
   updated: number;
 }
 
-interface Target {
+interface BulkTarget {
   name: { id: string; ref?: string };
   item: Pick<ItemDoc, 'id' | 'ref'> | null;
 }
 
 @injectable()
-export class Bulk {
+export class BulkEditService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(Edits) private readonly edits: Edits,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(EditService) private readonly edits: EditService,
+    @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
   /**
@@ -71,7 +71,7 @@ export class Bulk {
    */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.writeExpired();
-    return this.deps.items.count(await this.#filter(query, caller));
+    return this.deps.items.count(await this.#buildFilter(query, caller));
   }
 
   /**
@@ -80,78 +80,78 @@ export class Bulk {
    *   number of items, insufficient_scope for a filter on another project, and for an edit that is
    *   invalid for every item: reason_required, validation_failed
    */
-  async run(request: BulkRequest, caller: BugCaller): Promise<BulkAnswer> {
-    checkSet(request.set);
+  async applyEdit(request: BulkRequest, caller: BugCaller): Promise<BulkEditResult> {
+    validateEdit(request.set);
     if (request.filter !== undefined && request.expected_count === undefined)
       throw invalid({ expected_count: 'is required with a filter: how many items it matches' });
     return request.filter === undefined
-      ? this.#byIds(request, caller)
-      : this.#byFilter(request, request.filter, caller);
+      ? this.#editByIds(request, caller)
+      : this.#editByFilter(request, request.filter, caller);
   }
 
-  async #byIds({ ids = [], ...request }: BulkRequest, caller: BugCaller): Promise<BulkAnswer> {
+  async #editByIds({ ids = [], ...request }: BulkRequest, caller: BugCaller): Promise<BulkEditResult> {
     const found = await Promise.all(
-      [...new Set(ids)].map(async (given) => ({ given, item: await this.items.known(given, caller) })),
+      [...new Set(ids)].map(async (given) => ({ given, item: await this.items.findVisible(given, caller) })),
     );
     if (found.every(({ item }) => item === null)) throw notFound('item with one of these ids');
-    const targets = new Map<string, Target>();
+    const targets = new Map<string, BulkTarget>();
     for (const { given, item } of found)
-      targets.set(item?.id ?? given, { name: item === null ? { id: given } : nameOf(item), item });
-    return this.#each([...targets.values()], request, caller);
+      targets.set(item?.id ?? given, { name: item === null ? { id: given } : toTargetName(item), item });
+    return this.#editAll([...targets.values()], request, caller);
   }
 
-  async #byFilter(request: BulkRequest, query: ItemQuery, caller: BugCaller): Promise<BulkAnswer> {
+  async #editByFilter(request: BulkRequest, query: ItemQuery, caller: BugCaller): Promise<BulkEditResult> {
     await this.leases.writeExpired();
-    const filter = await this.#filter(query, caller);
-    const targets = await this.#matching(filter);
+    const filter = await this.#buildFilter(query, caller);
+    const targets = await this.#listMatching(filter);
     const n = targets.length > MAX_MATCHES ? await this.deps.items.count(filter) : targets.length;
     if (n !== request.expected_count) {
       const message = `The filter matches ${n} items, not ${request.expected_count}; nothing was changed.`;
       throw conflict(message, { extra: { count: n } });
     }
     const fits = (item: ItemDoc): void => {
-      if (!matches(item, filter)) throw conflict('The item does not match the filter any more.');
+      if (!matchesFilter(item, filter)) throw conflict('The item does not match the filter any more.');
     };
-    return this.#each(targets, request, caller, fits);
+    return this.#editAll(targets, request, caller, fits);
   }
 
-  async #filter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
+  async #buildFilter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return toCallerFilter(caller, await addNamedItems(this.deps, own));
+    return toCallerFilter(caller, await addIndirectMatches(this.deps, own));
   }
 
-  async #matching(filter: Filter): Promise<Target[]> {
-    const targets: Target[] = [];
-    for await (const items of iteratePages(this.deps.items, { filter, limit: PAGE })) {
+  async #listMatching(filter: Filter): Promise<BulkTarget[]> {
+    const targets: BulkTarget[] = [];
+    for await (const items of iteratePages(this.deps.items, { filter, limit: PAGE_SIZE })) {
       for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
       if (targets.length > MAX_MATCHES) break;
     }
     return targets;
   }
 
-  async #each(
-    targets: readonly Target[],
+  async #editAll(
+    targets: readonly BulkTarget[],
     request: BulkRequest,
     caller: BugCaller,
     fits?: (item: ItemDoc) => void,
-  ): Promise<BulkAnswer> {
+  ): Promise<BulkEditResult> {
     const results: BulkResult[] = [];
     for (let at = 0; at < targets.length; at += MAX_CONCURRENT_EDITS) {
       const some = targets.slice(at, at + MAX_CONCURRENT_EDITS);
-      results.push(...(await Promise.all(some.map((target) => this.#one(target, request, caller, fits)))));
+      results.push(...(await Promise.all(some.map((target) => this.#editOne(target, request, caller, fits)))));
     }
     return { results, updated: results.filter(({ ok }) => ok).length };
   }
 
-  async #one(
-    { name, item }: Target,
+  async #editOne(
+    { name, item }: BulkTarget,
     request: BulkRequest,
     caller: BugCaller,
     fits: ((item: ItemDoc) => void) | undefined,
   ): Promise<BulkResult> {
     try {
       if (item === null) throw notFound('item with this id');
-      await this.edits.edit(item.id, caller, withToken(request, item), undefined, fits);
+      await this.edits.edit(item.id, caller, addClaimToken(request, item), undefined, fits);
       return { ...name, ok: true };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -161,9 +161,9 @@ export class Bulk {
   }
 }
 
-const nameOf = ({ id, ref }: ItemDoc): Target['name'] => ({ id, ref });
+const toTargetName = ({ id, ref }: ItemDoc): BulkTarget['name'] => ({ id, ref });
 
-function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): Edit {
+function addClaimToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): ItemEdit {
   const [, claim_token] = Object.entries(tokens).find(([key]) => [id, ref].includes(key.toLowerCase())) ?? [];
   return claim_token === undefined ? set : { ...set, claim_token };
 }
@@ -172,8 +172,8 @@ function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }:
  * Validates what applies to every item.
  * @throws ServiceError reason_required, validation_failed
  */
-function checkSet(set: Edit): void {
-  readSeverity(set, 'set.');
+function validateEdit(set: ItemEdit): void {
+  parseSeverity(set, 'set.');
   if (set.status === 'wont_fix' && !set.reason?.trim())
     throw createReasonRequiredError('The status wont_fix needs a `reason`.', 'set.reason');
   if (set.status === 'duplicate' && !set.duplicate_of)

@@ -7,19 +7,19 @@ import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { News } from '../claims/news.js';
+import { UnreadEntryReader } from '../claims/news.js';
 import { planAnswer } from './answering.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
-import { isToken, createLeaseLostError, renewLease } from '../item/lease.js';
-import type { ItemDoc, ItemOutboxEntry, Unread } from '../item/model.js';
-import { toCommentView, isLive, toItemView } from '../item/view.js';
-import { Items } from '../store/items.js';
+import { matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
+import type { ItemDoc, ItemOutboxEntry, UnreadEntry } from '../item/model.js';
+import { toCommentView, isLeaseLive, toItemView } from '../item/view.js';
+import { ItemService } from '../store/items.js';
 import { toCommentDocument } from '../store/item-outbox.js';
-import { LeaseTimes } from '../store/lease-times.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
-export interface Commented {
+export interface CommentResult {
   comment: object;
   item: Pick<Item, 'ref' | 'status' | 'rev'>;
   /** For the holder of the lease: what others wrote or changed since its last call. */
@@ -34,38 +34,38 @@ export interface NewComment {
 }
 
 @injectable()
-export class Comments {
+export class CommentService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
-    @inject(News) private readonly news: News,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(UnreadEntryReader) private readonly news: UnreadEntryReader,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
    * Adds a comment by a caller with the manage scope, or by the token that reported the item.
    * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
-  async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<Commented> {
-    const { id, reported_by } = await this.items.need(name, caller);
+  async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<CommentResult> {
+    const { id, reported_by } = await this.items.get(name, caller);
     if (!caller.manage && reported_by !== caller.id)
       throw denied('A token that may only report comments on the items that it created.');
-    await this.secrets.refuse({ body });
+    await this.secrets.rejectSecrets({ body });
     let entry: ItemOutboxEntry | undefined;
-    let unread: readonly Unread[] | null = null;
+    let unread: readonly UnreadEntry[] | null = null;
     const item = await this.items.change(id, caller.name, (now, change) => {
       change.by = caller.kind === 'session' ? 'person' : 'other';
       const holds = claim_token !== undefined && this.#renew(now, claim_token, caller, change);
-      entry = change.comment(body, getAuthorKind(caller)).entries.at(-1);
+      entry = change.addComment(body, getAuthorKind(caller)).entries.at(-1);
       if (keep_status !== true) planAnswer(now, change, caller);
-      unread = holds ? change.heard() : null;
+      unread = holds ? change.takeUnread() : null;
     });
     const { ref, status, rev } = toItemView(item, null, this.deps.clock.now());
     return {
       comment: toCommentView(toCommentDocument(item, entry as ItemOutboxEntry)),
       item: { ref, status, rev },
-      ...(unread !== null && { news: await this.news.of(item, unread) }),
+      ...(unread !== null && { news: await this.news.listUnread(item, unread) }),
     };
   }
 
@@ -75,11 +75,11 @@ export class Comments {
    */
   #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
     const now = this.deps.clock.now();
-    if (!isLive(item.claim, now) || !isToken(item.claim, claimToken))
+    if (!isLeaseLive(item.claim, now) || !matchesToken(item.claim, claimToken))
       throw createLeaseLostError(item, claimToken, caller, now);
     if (caller.by_tool === true && item.claim.credential !== caller.id) throw createClaimRequiredError();
     change.by = 'holder';
-    const lease = renewLease(item.claim, now, this.times.mark(now));
+    const lease = renewLease(item.claim, now, this.times.getClockStamp(now));
     if (lease !== item.claim) change.assign({ claim: lease });
     return true;
   }

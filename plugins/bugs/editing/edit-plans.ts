@@ -1,25 +1,25 @@
 /** Plans the fields of an edit (contract 20, endpoints: PATCH). */
 import { invalid } from '../../../kernel/errors.js';
-import { readSeverity } from '../item/severity.js';
+import { parseSeverity } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { createReasonRequiredError } from '../errors.js';
 import {
-  checkAbove,
+  checkAboveFirstSeen,
   getFirstSeenBuild,
-  isSeenIn,
+  isAtOrBelow,
   getLastSeenBuild,
   parseBuildName,
   resolveVersion,
-  type Published,
+  type PublishedReleases,
 } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { isSameValue } from '../item/claim-rule.js';
-import type { Edit } from '../item/edit.js';
+import type { ItemEdit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { rebuildSearchText } from '../text/search-text.js';
 
-const PLAIN = [
+const UNCHANGED_FIELDS = [
   'title',
   'type',
   'tags',
@@ -37,7 +37,7 @@ const PLAIN = [
 ] as const;
 
 /** Blank text is stored as null: no agent named `''` would ever claim the item. */
-const BLANK_IS_NONE = [
+const BLANK_AS_NULL_FIELDS = [
   'target_agent',
   'environment',
   'repo_url',
@@ -51,29 +51,29 @@ const BLANK_IS_NONE = [
 ] as const;
 
 /** @throws ServiceError validation_failed for a `resolved_in_build` that names no build */
-export function normalizeEdit(edit: Edit): Edit {
+export function normalizeEdit(edit: ItemEdit): ItemEdit {
   const tidy = { ...edit };
   if (tidy.title !== undefined) tidy.title = tidy.title.trim();
-  for (const field of BLANK_IS_NONE) if (tidy[field]?.trim() === '') tidy[field] = null;
+  for (const field of BLANK_AS_NULL_FIELDS) if (tidy[field]?.trim() === '') tidy[field] = null;
   if (tidy.resolved_in_build) tidy.resolved_in_build = parseBuildName(tidy.resolved_in_build);
   return tidy;
 }
 
-export const getEditReason = (edit: Edit): string | null => edit.reason?.trim() || null;
+export const getEditReason = (edit: ItemEdit): string | null => edit.reason?.trim() || null;
 
 /**
  * Without a change of status, a reason replaces the current one; with `force`, it explains the
  * override.
  * @throws ServiceError reason_required
  */
-export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
+export function planReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
   if (edit.reason === undefined || edit.force === true || edit.hold !== undefined) return;
   const reason = getEditReason(edit);
   if (reason === item.reason) return;
   if (reason === null && change.next.status === 'wont_fix')
     throw createReasonRequiredError('The status wont_fix needs a `reason`.');
   change
-    .note('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
+    .addHistoryEntry('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
     .assign({ reason });
 }
 
@@ -86,7 +86,7 @@ export const updateTrustedFields = (
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
 
 /** @throws ServiceError validation_failed for a change of the type `error`, or to it */
-export function checkType(item: ItemDoc, edit: Edit): void {
+export function checkType(item: ItemDoc, edit: ItemEdit): void {
   if (item.type === 'error' && edit.type !== undefined)
     throw invalid({ type: 'an item of the error stream stays an error' });
 }
@@ -97,18 +97,18 @@ export function checkType(item: ItemDoc, edit: Edit): void {
  * @returns sentences for the response's `warnings`
  * @throws ServiceError validation_failed for a build in which the error was first seen
  */
-export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): string[] {
+export function buildWarnings(item: ItemDoc, edit: ItemEdit, published: PublishedReleases): string[] {
   const build = edit.resolved_in_build;
   if (!build || item.type === 'feature') return [];
   const version = resolveVersion(build, published);
-  checkAbove(version, getFirstSeenBuild(item));
-  if (!isSeenIn(version, getLastSeenBuild(item))) return [];
+  checkAboveFirstSeen(version, getFirstSeenBuild(item));
+  if (!isAtOrBelow(version, getLastSeenBuild(item))) return [];
   return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
 }
 
-export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): void {
-  const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !isSameValue(edit[field], item[field]));
-  for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
+export function planFields(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller): void {
+  const fields: string[] = UNCHANGED_FIELDS.filter((field) => edit[field] !== undefined && !isSameValue(edit[field], item[field]));
+  for (const field of fields) change.assign({ [field]: edit[field as (typeof UNCHANGED_FIELDS)[number]] });
   if (edit.resolved_in_build !== undefined && !isSameValue(edit.resolved_in_build, item.resolved_in_build)) {
     fields.push('resolved_in_build');
     change.assign({ resolved_in_build: edit.resolved_in_build });
@@ -119,9 +119,9 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
   const changes = fields.map((field) => ({
     field,
     from: shown(item[field as keyof ItemDoc]),
-    to: shown(edit[field as keyof Edit]),
+    to: shown(edit[field as keyof ItemEdit]),
   }));
-  change.note('edited', { fields, changes }).assign({ trusted: updateTrustedFields(item.trusted, fields, caller) });
+  change.addHistoryEntry('edited', { fields, changes }).assign({ trusted: updateTrustedFields(item.trusted, fields, caller) });
   if (fields.includes('title') || fields.includes('file_path'))
     change.assign({ search_text: rebuildSearchText(item, change.next) });
 }
@@ -130,11 +130,11 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
  * A change of severity locks it, unless the body overrides this or an agent makes it, possibly led
  * by injected text.
  */
-export function planSeverity(change: ChangeSet, edit: Edit, caller: BugCaller): void {
-  const to = readSeverity(edit);
+export function planSeverity(change: ChangeSet, edit: ItemEdit, caller: BugCaller): void {
+  const to = parseSeverity(edit);
   const changed = to !== undefined && to !== change.next.severity;
   const locked = edit.severity_locked ?? (changed && caller.by_tool !== true ? true : change.next.severity_locked);
   if (locked !== change.next.severity_locked)
-    change.assign({ severity_locked: locked }).note(locked ? 'severity locked' : 'severity unlocked');
-  if (changed) change.severity(to, 'edited');
+    change.assign({ severity_locked: locked }).addHistoryEntry(locked ? 'severity locked' : 'severity unlocked');
+  if (changed) change.setSeverity(to, 'edited');
 }

@@ -8,23 +8,23 @@ import { notFound } from '../../../kernel/errors.js';
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
 import type { Json } from '../../../ports/store.js';
-import { Closing } from '../builds/closing.js';
+import { ItemCloser } from '../builds/closing.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
 import { isFinished } from '../item/transitions.js';
-import { isLive } from '../item/view.js';
-import { Items } from '../store/items.js';
+import { isLeaseLive } from '../item/view.js';
+import { ItemService } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { planMerge } from './review-plan.js';
 
 @injectable()
-export class ForgeChanges {
+export class ForgeChangeService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'activity' | 'clock'>,
-    @inject(Items) private readonly items: Items,
-    @inject(Closing) private readonly builds: Closing,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(ItemCloser) private readonly builds: ItemCloser,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -33,10 +33,10 @@ export class ForgeChanges {
    * @param caller the plugin, with the name of the change's author
    * @throws ServiceError not_found
    */
-  async link(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
+  async applyChange(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
     const found = await this.items.find(name);
     if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
-    const change = { ...given, title: await this.#shown(given.title) };
+    const change = { ...given, title: await this.#getSafeTitle(given.title) };
     const id = hash('sha256', [caller.id, found.id, given.key].join('\u001f')).slice(0, 40);
     let outcome: LinkOutcome = 'unchanged';
     const doc = await this.items.change(found.id, caller.name, async (item, plan) => {
@@ -53,30 +53,30 @@ export class ForgeChanges {
   /**
    * Returns null for a title that contains a token of this service. The change still takes effect.
    */
-  async #shown(title: string): Promise<string | null> {
-    return (await this.secrets.holds(title)) ? null : title;
+  async #getSafeTitle(title: string): Promise<string | null> {
+    return (await this.secrets.containsSecret(title)) ? null : title;
   }
 }
 
-type Shown = Omit<ForgeChange, 'title'> & { title: string | null };
-type Follower = { id: string; by: string; now: number };
+type SafeForgeChange = Omit<ForgeChange, 'title'> & { title: string | null };
+type ChangeAuthor = { id: string; by: string; now: number };
 
-function planChange(item: ItemDoc, plan: ChangeSet, change: Shown, follower: Follower): LinkOutcome {
+function planChange(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, follower: ChangeAuthor): LinkOutcome {
   const { kind, url, commit, title, state, fixes } = change;
-  plan.note('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, follower.id);
-  if (kind === 'pull_request' && url !== null && url !== item.pr_url && (fixes || !item.pr_url) && !isNamed(item, url))
+  plan.addHistoryEntry('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, follower.id);
+  if (kind === 'pull_request' && url !== null && url !== item.pr_url && (fixes || !item.pr_url) && !namesSamePullRequest(item, url))
     plan.assign({ pr_url: url, pr_state: null, trusted: item.trusted.filter((field) => field !== 'pr_url') });
   return fixes ? planFix(item, plan, change, follower) : 'linked';
 }
 
-const isNamed = ({ pr_url }: ItemDoc, url: string): boolean =>
+const namesSamePullRequest = ({ pr_url }: ItemDoc, url: string): boolean =>
   Boolean(pr_url) && getPullRequestPage(pr_url ?? '') === getPullRequestPage(url);
 
 /** A commit on the default branch does not end an agent's lease; it adds a comment. */
-function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Follower): LinkOutcome {
+function planFix(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, { by, now }: ChangeAuthor): LinkOutcome {
   const isPull = change.kind === 'pull_request';
-  if (!isPull && isLive(item.claim, now)) {
-    plan.comment(heldText(change, item));
+  if (!isPull && isLeaseLive(item.claim, now)) {
+    plan.addComment(formatHeldComment(change, item));
     return 'commented';
   }
   if (isPull) plan.assign({ pr_state: 'merged' });
@@ -87,13 +87,13 @@ function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Fol
  * Returns whether an earlier delivery was not applied because an agent held the item, which was not
  * reopened since.
  */
-function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: Shown, now: number): boolean {
+function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: SafeForgeChange, now: number): boolean {
   if (!fixes || isFinished(item.status) || [item.reopened_at, item.regressed_at].some((time) => time && time >= at))
     return false;
-  return kind === 'pull_request' || !isLive(item.claim, now);
+  return kind === 'pull_request' || !isLeaseLive(item.claim, now);
 }
 
-function heldText({ kind, title, url, commit }: Shown, item: ItemDoc): string {
+function formatHeldComment({ kind, title, url, commit }: SafeForgeChange, item: ItemDoc): string {
   const what = kind === 'commit' ? `Commit ${commit?.slice(0, 12) ?? ''}` : 'A pull request';
   const named = title === null || title === '' ? '' : ` (${title})`;
   const where = url === null ? '' : `\n\n${url}`;

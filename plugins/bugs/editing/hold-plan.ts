@@ -2,13 +2,13 @@ import { denied } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
 import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
-import type { Edit } from '../item/edit.js';
+import type { ItemEdit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
-import { isHeld, isLive } from '../item/view.js';
+import { isHeld, isLeaseLive } from '../item/view.js';
 import { getEditReason } from './edit-plans.js';
 
 /** An agent must not lift a user's hold. */
-const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
+const canHold = ({ kind, by_tool }: BugCaller, edit: ItemEdit): boolean =>
   by_tool !== true && (kind !== 'token' || edit.force === true);
 
 /**
@@ -16,17 +16,17 @@ const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
  * learns the reason.
  * @throws ServiceError insufficient_scope, reason_required
  */
-export function planHold(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, now: number): void {
+export function planHold(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller, now: number): void {
   if (edit.hold === undefined) return;
-  if (!mayHold(caller, edit)) throw denied('Only a person holds an item or lets it go on; a program needs `force`.');
+  if (!canHold(caller, edit)) throw denied('Only a person holds an item or lets it go on; a program needs `force`.');
   const reason = getEditReason(edit);
   if (!edit.hold) {
-    if (isHeld(item)) change.note('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
+    if (isHeld(item)) change.addHistoryEntry('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
     return;
   }
   if (reason === null) throw createReasonRequiredError('A hold needs a `reason`.');
   if (item.held?.reason !== reason)
-    change.note('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
-  if (item.status === 'in_progress' && isLive(item.claim, now))
-    change.status('open', { why: 'held', reason }, 'overridden');
+    change.addHistoryEntry('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
+  if (item.status === 'in_progress' && isLeaseLive(item.claim, now))
+    change.setStatus('open', { why: 'held', reason }, 'overridden');
 }

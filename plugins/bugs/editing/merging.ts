@@ -7,10 +7,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
-import { Edits } from './edits.js';
-import { Items } from '../store/items.js';
+import { EditService } from './edits.js';
+import { ItemService } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
-import { Rekeying } from '../merging/rekeying.js';
+import { RekeyingService } from '../merging/rekeying.js';
 
 export interface MergeOptions {
   claim_token?: string;
@@ -20,11 +20,11 @@ export interface MergeOptions {
 }
 
 @injectable()
-export class Merging {
+export class MergeService {
   constructor(
-    @inject(Items) private readonly items: Items,
-    @inject(Edits) private readonly edits: Edits,
-    @inject(Rekeying) private readonly rekeying: Rekeying,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(EditService) private readonly edits: EditService,
+    @inject(RekeyingService) private readonly rekeying: RekeyingService,
   ) {}
 
   /**
@@ -52,17 +52,17 @@ export class Merging {
    *   the item is no duplicate
    */
   async split(id: string, caller: BugCaller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
-    const item = await this.items.need(id, caller);
-    const unfinished = item.status === 'open' ? await this.rekeying.unfinished(item.id) : [];
+    const item = await this.items.get(id, caller);
+    const unfinished = item.status === 'open' ? await this.rekeying.listUnfinished(item.id) : [];
     if (unfinished.length > 0) {
-      await this.rekeying.finish(unfinished);
-      return this.items.view(item);
+      await this.rekeying.completeMoves(unfinished);
+      return this.items.toView(item);
     }
-    return this.edits.edit(item.id, caller, { status: 'open' }, options.if_match, onlyDuplicate);
+    return this.edits.edit(item.id, caller, { status: 'open' }, options.if_match, checkIsDuplicate);
   }
 }
 
-function onlyDuplicate(item: ItemDoc): void {
+function checkIsDuplicate(item: ItemDoc): void {
   if (item.status !== 'duplicate')
     throw new ServiceError('invalid_transition', `An item that is ${item.status} is merged into no other.`);
 }

@@ -10,31 +10,31 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied } from '../../../kernel/errors.js';
-import { createAlreadyClaimedError, isToken, createLeaseLostError } from '../item/lease.js';
+import { createAlreadyClaimedError, matchesToken, createLeaseLostError } from '../item/lease.js';
 import { toBugCaller, type BugCaller } from '../caller.js';
-import { elapsed } from '../../../lib/clock-skew.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';
-import { Keys } from '../groups/keys.js';
+import { GroupingKeyResolver } from '../groups/keys.js';
 import { toPublicRefId } from '../store/client-refs.js';
 import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
-import { Links } from '../links/links.js';
-import { Rekeying } from '../merging/rekeying.js';
-import { Items } from '../store/items.js';
+import { LinkService } from '../links/links.js';
+import { RekeyingService } from '../merging/rekeying.js';
+import { ItemService } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import type { RemovalDoc } from '../item/work-documents.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import { isLive } from '../item/view.js';
+import { isLeaseLive } from '../item/view.js';
 
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 const BATCH_SIZE = 100;
-const ABANDONED_MS = 60_000;
+const ABANDONED_AFTER_MS = 60_000;
 /** References of occurrences are stored for 30 days. */
-const REMEMBERED_MS = 31 * DAY_MS;
+const MARKER_RETENTION_MS = 31 * DAY_MS;
 
-const ENDED = ['closed', 'wont_fix', 'duplicate'] as const;
+const ENDED_STATUSES = ['closed', 'wont_fix', 'duplicate'] as const;
 
 export interface RemovalOptions {
   claim_token?: string;
@@ -43,14 +43,14 @@ export interface RemovalOptions {
 }
 
 @injectable()
-export class Removal {
+export class ItemRemovalService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(Keys) private readonly keys: Keys,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
-    @inject(Rekeying) private readonly rekeying: Rekeying,
-    @inject(Links) private readonly links: Links,
+    @inject(RekeyingService) private readonly rekeying: RekeyingService,
+    @inject(LinkService) private readonly links: LinkService,
   ) {}
 
   /**
@@ -64,10 +64,10 @@ export class Removal {
     // Injected text may lead an agent to a deletion, which cannot be undone (contract 10,
     // amendments).
     if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const item = await this.items.need(name, caller);
-      this.#held(item, caller, options);
-      if (!(await this.#gone(item))) continue;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const item = await this.items.get(name, caller);
+      this.#checkLease(item, caller, options);
+      if (!(await this.#removeItem(item))) continue;
       const { ref, title } = item;
       const details = { title: title.slice(0, 200), reason: options.reason?.trim() || null };
       await this.deps.audit()?.record(principal, 'bug.deleted', ref, details);
@@ -76,11 +76,11 @@ export class Removal {
     throw conflict('The item changes too often at the moment; try again.');
   }
 
-  async retain(days: number, signal?: AbortSignal): Promise<number> {
-    const before = isoOf(this.deps.clock.now() - days * DAY_MS);
+  async deleteRetired(days: number, signal?: AbortSignal): Promise<number> {
+    const before = toIsoString(this.deps.clock.now() - days * DAY_MS);
     let removed = 0;
     // Duplicates first: an item is deleted after its duplicates.
-    for (const status of ENDED.toReversed()) {
+    for (const status of ENDED_STATUSES.toReversed()) {
       let after: string | null = null;
       do {
         const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
@@ -91,7 +91,7 @@ export class Removal {
         });
         for (const item of page.items) {
           if (signal?.aborted === true) return removed;
-          if (!(await this.#isTarget(item)) && (await this.#gone(item))) removed += 1;
+          if (!(await this.#hasDuplicates(item)) && (await this.#removeItem(item))) removed += 1;
         }
         after = page.next;
       } while (after !== null);
@@ -104,7 +104,7 @@ export class Removal {
   async reconcile(): Promise<void> {
     const { removals, items, clock } = this.deps;
     const open = await removals.find({
-      filter: elapsed('open_at', ABANDONED_MS, clock.now()),
+      filter: buildElapsedFilter('open_at', ABANDONED_AFTER_MS, clock.now()),
       sort: [['open_at', 'asc']],
       limit: BATCH_SIZE,
     });
@@ -115,7 +115,7 @@ export class Removal {
     }
   }
 
-  async forget(signal?: AbortSignal): Promise<void> {
+  async deleteOldMarkers(signal?: AbortSignal): Promise<void> {
     const { removals, clock } = this.deps;
     await removeAll(removals, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
@@ -124,31 +124,31 @@ export class Removal {
    * As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20,
    * endpoints).
    */
-  #held(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
+  #checkLease(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
     const now = this.deps.clock.now();
-    const live = isLive(claim, now);
+    const live = isLeaseLive(claim, now);
     if (claim_token !== undefined) {
-      if (!live || !isToken(claim, claim_token)) throw createLeaseLostError(item, claim_token, caller, now);
+      if (!live || !matchesToken(claim, claim_token)) throw createLeaseLostError(item, claim_token, caller, now);
     } else if (live && force !== true) throw createAlreadyClaimedError(claim, caller);
     else if (live && !reason?.trim()) throw createReasonRequiredError('An override of a live lease needs a `reason`.');
   }
 
-  async #isTarget({ id }: ItemDoc): Promise<boolean> {
+  async #hasDuplicates({ id }: ItemDoc): Promise<boolean> {
     return (await this.deps.items.count({ duplicate_of: id, status: 'duplicate' })) > 0;
   }
 
-  async #gone(item: ItemDoc): Promise<boolean> {
-    if (await this.#isTarget(item))
+  async #removeItem(item: ItemDoc): Promise<boolean> {
+    if (await this.#hasDuplicates(item))
       throw conflict('Other items are duplicates of this one; delete them first, or split them from it.');
-    await this.rekeying.finish(await this.rekeying.unfinished(item.id));
+    await this.rekeying.completeMoves(await this.rekeying.listUnfinished(item.id));
     if (item.outbox_at !== null) {
       await this.outbox.flushAll(item.id);
       return false;
     }
-    const removal = markerOf(item, this.deps.clock.iso());
+    const removal = buildMarker(item, this.deps.clock.iso());
     const { id, rev, links } = item;
-    await this.deps.removals.change({ id }, { set: fieldsOf(removal) }, { upsert: true });
+    await this.deps.removals.change({ id }, { set: toMarkerFields(removal) }, { upsert: true });
     // A failed removal leaves its marker to the job: it may belong to another call that has just
     // removed the item.
     if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
@@ -167,11 +167,11 @@ export class Removal {
       occurrences.remove({ id: { in: listSlotIds(id) } }),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),
-      this.links.forget(id),
+      this.links.deleteItemLinks(id),
     ]);
-    this.keys.forget();
-    const done = { ...removal, open_at: null, expires_at: isoOf(clock.now() + REMEMBERED_MS) };
-    await this.deps.removals.change({ id }, { set: fieldsOf(done) }, { upsert: true });
+    this.keys.clearCache();
+    const done = { ...removal, open_at: null, expires_at: toIsoString(clock.now() + MARKER_RETENTION_MS) };
+    await this.deps.removals.change({ id }, { set: toMarkerFields(done) }, { upsert: true });
   }
 }
 
@@ -179,11 +179,11 @@ export class Removal {
  * The item's own references are derived from its text. Those of occurrences are detected when they
  * recur.
  */
-const markerOf = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
+const buildMarker = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
   id,
   refs: client_ref === null ? [] : [hashWithinProject(project, client_ref), toPublicRefId(project, client_ref)],
   open_at: now,
   expires_at: null,
 });
 
-const fieldsOf = ({ refs, open_at, expires_at }: RemovalDoc): Omit<RemovalDoc, 'id'> => ({ refs, open_at, expires_at });
+const toMarkerFields = ({ refs, open_at, expires_at }: RemovalDoc): Omit<RemovalDoc, 'id'> => ({ refs, open_at, expires_at });

@@ -5,28 +5,28 @@
 import { invalid } from '../../../kernel/errors.js';
 import type { ForgeOutcome, PullRequest } from '../../../ports/domain/forge-changes.js';
 import type { ChangeSet } from '../item/change-set.js';
-import type { Edit } from '../item/edit.js';
+import type { ItemEdit } from '../item/edit.js';
 import { planExpiry } from '../item/lease.js';
 import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed, isFinished } from '../item/transitions.js';
-import { isLive } from '../item/view.js';
+import { isLeaseLive } from '../item/view.js';
 
-export function withReviewStatus(item: ItemDoc, edit: Edit): Edit {
+export function withReviewStatus(item: ItemDoc, edit: ItemEdit): ItemEdit {
   const { pr_state, status } = edit;
   if (pr_state === undefined || status !== undefined) return edit;
   if (pr_state === 'merged' && !isFinished(item.status)) return { ...edit, status: 'resolved' };
   if (pr_state === 'closed' && item.review === 'open') return { ...edit, status: 'open' };
   const goesOn = pr_state === 'open' || pr_state === 'draft';
-  return goesOn && isUnmerged(item) ? { ...edit, status: 'resolved' } : edit;
+  return goesOn && isClosedUnmerged(item) ? { ...edit, status: 'resolved' } : edit;
 }
 
-const isUnmerged = ({ status, review }: ItemDoc): boolean => status === 'open' && review === 'closed';
+const isClosedUnmerged = ({ status, review }: ItemDoc): boolean => status === 'open' && review === 'closed';
 
 /**
  * Plans the review after the edit's fields and status.
  * @throws ServiceError validation_failed
  */
-export function planReview(item: ItemDoc, change: ChangeSet, edit: Edit): void {
+export function planReview(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
   const url = change.next.pr_url ?? null;
   const { status } = change.next;
   const begins = status === 'resolved' && item.status !== 'resolved';
@@ -42,10 +42,10 @@ export function planReview(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     change.assign({ pr_fix_at: url === null ? null : change.at, pr_state: edit.pr_state ?? null });
   else if (edit.pr_state !== undefined && !item.pr_fix_at) change.assign({ pr_fix_at: change.at });
   const touched = isNamed || edit.pr_state !== undefined || edit.fix_commit !== undefined;
-  if (begins || (status === 'resolved' && touched)) planState(item, change);
+  if (begins || (status === 'resolved' && touched)) planReviewState(item, change);
 }
 
-function planState(item: ItemDoc, change: ChangeSet): void {
+function planReviewState(item: ItemDoc, change: ChangeSet): void {
   const { pr_url, pr_state, pr_fix_at, fix_commit, review } = change.next;
   const isFix = Boolean(pr_url && pr_fix_at);
   const waits = isFix && !fix_commit && pr_state !== 'merged' && pr_state !== 'closed';
@@ -69,7 +69,7 @@ function planUnmerged(item: ItemDoc, change: ChangeSet, url: string | null): voi
   else delete change.set.earlier_fix;
 }
 
-interface Follower {
+interface ChangeAuthor {
   by: string;
   now: number;
 }
@@ -78,7 +78,7 @@ export function planPullRequest(
   item: ItemDoc,
   change: ChangeSet,
   { state, url, commit }: Pick<PullRequest, 'state' | 'url' | 'commit'>,
-  follower: Follower,
+  follower: ChangeAuthor,
 ): ForgeOutcome {
   if (item.pr_state === state) return 'unchanged';
   if (state === 'merged') {
@@ -91,8 +91,8 @@ export function planPullRequest(
     return 'reopened';
   }
   change.assign({ pr_state: state });
-  if (state === 'closed') change.note('pull request closed', { url });
-  else if (isUnmerged(item)) change.fixed('resolved', { why: 'pull request reopened', url }).assign({ review: 'open' });
+  if (state === 'closed') change.addHistoryEntry('pull request closed', { url });
+  else if (isClosedUnmerged(item)) change.markFixed('resolved', { why: 'pull request reopened', url }).assign({ review: 'open' });
   return 'linked';
 }
 
@@ -104,15 +104,15 @@ export function planMerge(
   item: ItemDoc,
   change: ChangeSet,
   commit: string | null,
-  { by, now }: Follower,
+  { by, now }: ChangeAuthor,
 ): 'resolved' | 'linked' {
-  const holder = isLive(item.claim, now) ? item.claim : null;
+  const holder = isLeaseLive(item.claim, now) ? item.claim : null;
   if (item.status === 'in_progress' && holder === null) planExpiry(item, change);
   const { status, review, fix_commit: known = null, resolved_in_build: build, trusted } = change.next;
   if (status === 'resolved') {
     if (review === 'open')
       change
-        .note('pull request merged', { commit })
+        .addHistoryEntry('pull request merged', { commit })
         .assign({ review: 'merged', pr_state: 'merged', resolved_at: change.at });
     if (commit !== null && !known)
       change.assign({ fix_commit: commit, trusted: trusted.filter((field) => field !== 'fix_commit') });
@@ -121,7 +121,7 @@ export function planMerge(
   if (!isTransitionAllowed(status, 'resolved', 'patch')) return 'linked';
   // The last holder may correct what the forge reports (claim-rule.ts).
   const worker = holder ?? change.next.last_holder ?? null;
-  change.fixed('resolved', { why: 'merged', build, commit }).assign({
+  change.markFixed('resolved', { why: 'merged', build, commit }).assign({
     fix_commit: commit ?? known,
     resolved_by: worker?.credential ?? by,
     ...(worker !== null && { resolved_as: worker.agent }),

@@ -4,46 +4,46 @@
  * finishes what a crash leaves.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all, iteratePages } from '../../../lib/paging.js';
+import { collectAll, iteratePages } from '../../../lib/paging.js';
 import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
-import { Closing } from '../builds/closing.js';
+import { ItemCloser } from '../builds/closing.js';
 import { SYSTEM_CALLER, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { getPullRequestKey } from '../item/derived.js';
 import { findPullRequest } from '../builds/find-pull-request.js';
 import type { ItemDoc } from '../item/model.js';
-import { Items } from '../store/items.js';
+import { ItemService } from '../store/items.js';
 import { planPullRequest } from './review-plan.js';
 
 const BATCH_SIZE = 100;
 
-type Follower = Pick<BugCaller, 'id' | 'name'>;
+type ReviewActor = Pick<BugCaller, 'id' | 'name'>;
 
 @injectable()
-export class Reviews {
+export class PullRequestReviewService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'pullRequests' | 'clock'>,
-    @inject(Items) private readonly items: Items,
-    @inject(Closing) private readonly builds: Closing,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(ItemCloser) private readonly builds: ItemCloser,
   ) {}
 
-  async follow(project: string, url: string, caller: Follower): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
+  async applyToItems(project: string, url: string, caller: ReviewActor): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
     const pull = await findPullRequest(this.deps, project, url);
     if (pull === null) return [];
     const filter = { pr_key: getPullRequestKey(project, url) };
     const followed: { ref: string; outcome: ForgeOutcome }[] = [];
-    for (const { id, ref } of await all(this.deps.items, { filter, limit: BATCH_SIZE }))
+    for (const { id, ref } of await collectAll(this.deps.items, { filter, limit: BATCH_SIZE }))
       followed.push({ ref, outcome: (await this.#apply(id, pull, caller)).outcome });
     return followed;
   }
 
-  async settle(item: ItemDoc, caller: Follower = SYSTEM_CALLER): Promise<ItemDoc> {
+  async applyAfterEdit(item: ItemDoc, caller: ReviewActor = SYSTEM_CALLER): Promise<ItemDoc> {
     if (!item.pr_key || !item.pr_url) return item;
     const pull = await findPullRequest(this.deps, item.project, item.pr_url);
     return pull !== null && isDue(item, pull) ? (await this.#apply(item.id, pull, caller)).doc : item;
   }
 
-  async warnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
+  async listWarnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
     const pull = review === 'open' && pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
     return [
@@ -58,7 +58,7 @@ export class Reviews {
       sort: [['pr_key', 'asc']],
       limit: BATCH_SIZE,
     })) {
-      for (const item of page) await this.settle(item);
+      for (const item of page) await this.applyAfterEdit(item);
       if (signal?.aborted === true) return;
     }
   }
@@ -66,7 +66,7 @@ export class Reviews {
   async #apply(
     id: string,
     pull: ReceivedPullRequest,
-    { id: by, name }: Follower,
+    { id: by, name }: ReviewActor,
   ): Promise<{ doc: ItemDoc; outcome: ForgeOutcome }> {
     let outcome: ForgeOutcome = 'unchanged';
     const doc = await this.items.change(id, name, (item, change) => {

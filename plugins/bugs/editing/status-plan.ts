@@ -3,20 +3,20 @@ import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import type { ChangeSet } from '../item/change-set.js';
-import type { Edit } from '../item/edit.js';
+import type { ItemEdit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { getEditReason } from './edit-plans.js';
 
 /** Plans a transition that is already known to be allowed (contract 20, transitions). */
-export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
+export function planTransition(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: ItemEdit, caller: BugCaller): void {
   const reason = getEditReason(edit);
   const why: { [key: string]: Json } = reason === null ? {} : { reason };
   if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;
-  if (to === 'resolved' || to === 'closed') change.fixed(to, { ...why, build: change.next.resolved_in_build });
+  if (to === 'resolved' || to === 'closed') change.markFixed(to, { ...why, build: change.next.resolved_in_build });
   else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
     change.reopen(why).assign({ reopened_at: change.at, regression: false, reason: null });
     if (edit.resolved_in_build !== undefined) change.assign({ resolved_in_build: edit.resolved_in_build });
-  } else change.status(to, why);
+  } else change.setStatus(to, why);
   if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
   if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
   if (reason !== null) change.assign({ reason });

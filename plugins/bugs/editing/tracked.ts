@@ -7,12 +7,12 @@ import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-chang
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import type { Edit } from '../item/edit.js';
-import { AgentRequests } from './agent-requests.js';
-import { Edits } from './edits.js';
-import { ForgeChanges } from './forge-changes.js';
-import { Reviews } from './reviews.js';
-import { Items } from '../store/items.js';
+import type { ItemEdit } from '../item/edit.js';
+import { AgentRequestService } from './agent-requests.js';
+import { EditService } from './edits.js';
+import { ForgeChangeService } from './forge-changes.js';
+import { PullRequestReviewService } from './reviews.js';
+import { ItemService } from '../store/items.js';
 import { MAX_COMMENT_LENGTH, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
@@ -21,21 +21,21 @@ const MAX_LINK_KEY_LENGTH = 1000;
 const MAX_ACTOR_LENGTH = 100;
 const MAX_BUILD_LENGTH = 200;
 
-type How = NonNullable<Parameters<TrackedItems['resolve']>[1]>;
+type ResolveOptions = NonNullable<Parameters<TrackedItems['resolve']>[1]>;
 
-class Done extends Error {
+class AlreadyDoneError extends Error {
   override name = 'Done';
 }
 
 @injectable()
-export class Tracked {
+export class TrackedItemsFactory {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments'>,
-    @inject(Items) private readonly items: Items,
-    @inject(Edits) private readonly edits: Edits,
-    @inject(ForgeChanges) private readonly changes: ForgeChanges,
-    @inject(Reviews) private readonly reviews: Reviews,
-    @inject(AgentRequests) private readonly requests: AgentRequests,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(EditService) private readonly edits: EditService,
+    @inject(ForgeChangeService) private readonly changes: ForgeChangeService,
+    @inject(PullRequestReviewService) private readonly reviews: PullRequestReviewService,
+    @inject(AgentRequestService) private readonly requests: AgentRequestService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -43,21 +43,21 @@ export class Tracked {
    * Returns the items as one plugin sees them.
    * @param plugin its id
    */
-  of(plugin: string): TrackedItems {
+  createForPlugin(plugin: string): TrackedItems {
     return {
       get: (name) => this.#get(name),
       comment: (name, comment) => this.#comment(plugin, name, comment),
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
       linkChange: (name, change) => this.#link(plugin, name, change),
-      followPullRequest: (project, url, actor) => this.reviews.follow(project, url, callerOf(plugin, actor)),
+      followPullRequest: (project, url, actor) => this.reviews.applyToItems(project, url, toPluginCaller(plugin, actor)),
       requestAgent: (name, request) => this.#request(plugin, name, request),
-      refuseSecrets: (fields) => this.secrets.refuse(fields),
+      rejectSecrets: (fields) => this.secrets.rejectSecrets(fields),
     };
   }
 
   async #get(name: string): Promise<Item | null> {
     const item = await this.items.find(name);
-    return item === null ? null : this.items.view(item);
+    return item === null ? null : this.items.toView(item);
   }
 
   /**
@@ -66,63 +66,63 @@ export class Tracked {
    * concurrent call, plans again, and finds it.
    */
   async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
-    const body = textOf('body', given.body, MAX_COMMENT_LENGTH);
-    const key = textOf('key', given.key, MAX_KEY_LENGTH);
-    const caller = callerOf(plugin, given.actor);
-    await this.secrets.refuse({ body, actor: caller.name });
-    const item = await this.#need(name);
+    const body = parseText('body', given.body, MAX_COMMENT_LENGTH);
+    const key = parseText('key', given.key, MAX_KEY_LENGTH);
+    const caller = toPluginCaller(plugin, given.actor);
+    await this.secrets.rejectSecrets({ body, actor: caller.name });
+    const item = await this.#requireItem(name);
     const id = hash('sha256', [plugin, item.id, key].join('\u001f')).slice(0, 40);
     let created = false;
     await this.items.change(item.id, caller.name, async (now, change) => {
       created = !now.outbox.some((entry) => entry.id === id) && (await this.deps.comments.get(id)) === null;
-      if (created) change.comment(body, 'integration', id);
+      if (created) change.addComment(body, 'integration', id);
     });
     return { id, created };
   }
 
-  async #resolve(plugin: string, name: string, { build, comment, actor }: How): Promise<Item> {
-    const caller = callerOf(plugin, actor);
-    const edit: Edit = { status: 'resolved' };
-    if (build) edit.resolved_in_build = textOf('build', build, MAX_BUILD_LENGTH);
-    if (comment) edit.comment = textOf('comment', comment, MAX_COMMENT_LENGTH);
-    await this.secrets.refuse({ actor: caller.name });
+  async #resolve(plugin: string, name: string, { build, comment, actor }: ResolveOptions): Promise<Item> {
+    const caller = toPluginCaller(plugin, actor);
+    const edit: ItemEdit = { status: 'resolved' };
+    if (build) edit.resolved_in_build = parseText('build', build, MAX_BUILD_LENGTH);
+    if (comment) edit.comment = parseText('comment', comment, MAX_COMMENT_LENGTH);
+    await this.secrets.rejectSecrets({ actor: caller.name });
     try {
       return await this.edits.edit(name, caller, edit, undefined, (item) => {
-        if (isFixed(item, edit.resolved_in_build)) throw new Done();
+        if (isFixed(item, edit.resolved_in_build)) throw new AlreadyDoneError();
       });
     } catch (error) {
-      if (!(error instanceof Done)) throw error;
-      return this.items.view(await this.#need(name));
+      if (!(error instanceof AlreadyDoneError)) throw error;
+      return this.items.toView(await this.#requireItem(name));
     }
   }
 
   async #link(plugin: string, name: string, change: ForgeChange): Promise<LinkOutcome> {
-    textOf('key', change.key, MAX_LINK_KEY_LENGTH);
-    return this.changes.link(name, callerOf(plugin, change.actor), change);
+    parseText('key', change.key, MAX_LINK_KEY_LENGTH);
+    return this.changes.applyChange(name, toPluginCaller(plugin, change.actor), change);
   }
 
   async #request(plugin: string, name: string, request: AgentRequest): Promise<boolean> {
-    const agent = textOf('agent', request.agent, MAX_ACTOR_LENGTH);
-    textOf('key', request.key, MAX_KEY_LENGTH);
-    return this.requests.ask(name, callerOf(plugin, request.actor), { ...request, agent });
+    const agent = parseText('agent', request.agent, MAX_ACTOR_LENGTH);
+    parseText('key', request.key, MAX_KEY_LENGTH);
+    return this.requests.requestAgent(name, toPluginCaller(plugin, request.actor), { ...request, agent });
   }
 
   /** @throws ServiceError not_found */
-  async #need(name: string): Promise<ItemDoc> {
+  async #requireItem(name: string): Promise<ItemDoc> {
     const item = await this.items.find(name);
     if (item === null) throw notFound(`item ${name.slice(0, 100)}`);
     return item;
   }
 }
 
-function callerOf(plugin: string, actor: string | null | undefined): BugCaller {
+function toPluginCaller(plugin: string, actor: string | null | undefined): BugCaller {
   const id = `plugin:${plugin}`;
-  const name = actor ? `${textOf('actor', actor, MAX_ACTOR_LENGTH)} (${id})` : id;
+  const name = actor ? `${parseText('actor', actor, MAX_ACTOR_LENGTH)} (${id})` : id;
   return { id, name, project: null, manage: true, kind: 'system' };
 }
 
 /** @throws ServiceError validation_failed */
-function textOf(field: string, given: string, longest: number): string {
+function parseText(field: string, given: string, longest: number): string {
   const text = cleanText(given);
   if (text.trim() === '') throw invalid({ [field]: 'must not be empty' });
   if (text.length > longest) throw invalid({ [field]: `must be at most ${longest} characters` });

@@ -6,17 +6,17 @@ import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { BugCaller } from '../caller.js';
-import type { Edits } from './edits.js';
+import type { EditService } from './edits.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
 
-type Entry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
+type HistoryEntry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
 
-const ENDED: readonly unknown[] = ['resolved', 'closed', 'wont_fix', 'duplicate'] satisfies ItemStatus[];
+const ENDED_STATUSES: readonly unknown[] = ['resolved', 'closed', 'wont_fix', 'duplicate'] satisfies ItemStatus[];
 
-export const isFinishingChange = (set: { status?: unknown }): boolean => ENDED.includes(set.status);
+export const isFinishingChange = (set: { status?: unknown }): boolean => ENDED_STATUSES.includes(set.status);
 
-export interface Undoable {
+export interface UndoableChange {
   from: ItemStatus;
   to: ItemStatus;
   at: string;
@@ -29,9 +29,9 @@ export interface Undoable {
  * @param name of the requesting account
  * @returns null if the latest change of status was not made by this account, or finished nothing
  */
-export function findLastFinish(item: Pick<Item, 'status'>, activity: readonly Entry[], name: string): Undoable | null {
+export function findLastFinishingChange(item: Pick<Item, 'status'>, activity: readonly HistoryEntry[], name: string): UndoableChange | null {
   const last = activity.find(({ action }) => action === 'status');
-  if (last === undefined || last.actor !== name || !ENDED.includes(last.data['to'])) return null;
+  if (last === undefined || last.actor !== name || !ENDED_STATUSES.includes(last.data['to'])) return null;
   if (last.data['to'] !== item.status) return null;
   return {
     from: last.data['from'] as ItemStatus,
@@ -41,18 +41,18 @@ export function findLastFinish(item: Pick<Item, 'status'>, activity: readonly En
   };
 }
 
-export function findUndoable(
+export function findUndoableChange(
   item: Pick<Item, 'status'>,
-  activity: readonly Entry[],
+  activity: readonly HistoryEntry[],
   name: string,
   now: number,
-): Undoable | null {
-  const last = findLastFinish(item, activity, name);
+): UndoableChange | null {
+  const last = findLastFinishingChange(item, activity, name);
   return last === null || now > Date.parse(last.until) ? null : last;
 }
 
 /** Returns whether this account finished items by this run less than a minute ago. */
-export function runUndoable(
+export function canUndoRun(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,
   { id }: Pick<BugCaller, 'id'>,
   now: number,
@@ -68,9 +68,9 @@ export const createUndoGoneError = (): Error =>
 
 /** @throws ServiceError conflict when there is nothing left to undo, and the errors of an edit */
 export async function undoLastChange(
-  edits: Pick<Edits, 'edit'>,
+  edits: Pick<EditService, 'edit'>,
   item: Pick<Item, 'id' | 'resolved_in_build'>,
-  last: Undoable | null,
+  last: UndoableChange | null,
   caller: BugCaller,
 ): Promise<Item> {
   if (last === null) throw createUndoGoneError();

@@ -12,19 +12,19 @@ import { conflict } from '../../../kernel/errors.js';
 import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { ClientRefs } from '../store/client-refs.js';
+import { ClientRefService } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
-import { Items } from '../store/items.js';
+import { ItemService } from '../store/items.js';
 import { MAX_COMMENT_LENGTH } from '../item/model.js';
-import { AUTHOR, MAX_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
+import { FEEDBACK_AUTHOR, MAX_COMMENTS, PendingFeedbackService } from './waiting-feedback.js';
 
 @injectable()
-export class Feedback {
+export class FeedbackService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(PendingFeedbackService) private readonly waiting: PendingFeedbackService,
   ) {}
 
   /**
@@ -33,30 +33,30 @@ export class Feedback {
    */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;
-    const event = this.refs.idOf(project, event_ref, isPublic);
+    const event = this.refs.toRefId(project, event_ref, isPublic);
     const known = await this.refs.find(event);
     const item = known === null ? null : await this.deps.items.get(known.item_id);
-    const id = this.refs.idOf(project, client_ref, isPublic);
+    const id = this.refs.toRefId(project, client_ref, isPublic);
     const body = scrubText(cleanText(text)).slice(0, MAX_COMMENT_LENGTH);
-    if (item === null) await this.waiting.wait({ id, project, event, body });
-    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MAX_COMMENTS)
+    if (item === null) await this.waiting.addPending({ id, project, event, body });
+    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: FEEDBACK_AUTHOR })) >= MAX_COMMENTS)
       return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;
     if (!mine) throw conflict('This feedback is being stored; send it again.');
-    await this.items.change(item.id, AUTHOR, (_, change) => void change.comment(body));
-    this.refs.finish({ id, project, item_id: item.id, own: false, helped: false });
+    await this.items.change(item.id, FEEDBACK_AUTHOR, (_, change) => void change.addComment(body));
+    this.refs.scheduleClose({ id, project, item_id: item.id, own: false, helped: false });
     return true;
   }
 
   /** Links feedback that arrived before its report. Returns null synchronously if there is none. */
-  counted({
+  linkPending({
     project,
     client_ref,
     intake_key,
   }: Pick<Report, 'project' | 'client_ref' | 'intake_key'>): Promise<void> | null {
-    if (!this.waiting.isAny || !client_ref) return null;
-    const event = this.refs.idOf(project, client_ref, typeof intake_key === 'string');
-    return this.waiting.isAwaited(event) ? this.waiting.came(event) : null;
+    if (!this.waiting.hasPending || !client_ref) return null;
+    const event = this.refs.toRefId(project, client_ref, typeof intake_key === 'string');
+    return this.waiting.isAwaited(event) ? this.waiting.linkToEvent(event) : null;
   }
 }

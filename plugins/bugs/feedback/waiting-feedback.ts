@@ -7,49 +7,49 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
-import { Merging } from '../editing/merging.js';
-import { Items } from '../store/items.js';
+import { MergeService } from '../editing/merging.js';
+import { ItemService } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
-import type { WaitingDoc } from '../item/work-documents.js';
+import type { PendingFeedbackDoc } from '../item/work-documents.js';
 
 /**
  * Author of feedback comments. The user's name is in the text, because a sender may claim any name.
  */
-export const AUTHOR = 'user feedback';
+export const FEEDBACK_AUTHOR = 'user feedback';
 export const MAX_COMMENTS = 100;
-const WAITING_MS = 7 * DAY_MS;
+const MAX_WAIT_MS = 7 * DAY_MS;
 const MAX_WAITING_FEEDBACK = 1_000;
 const BATCH_SIZE = 200;
 
 @injectable()
-export class WaitingFeedback {
+export class PendingFeedbackService {
   #events = new Set<string>();
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(Merging) private readonly merging: Merging,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(MergeService) private readonly merging: MergeService,
   ) {}
 
   /** @param given `id`: the feedback's own reference; `event`: the reference of its event */
-  async wait(given: Pick<WaitingDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
+  async addPending(given: Pick<PendingFeedbackDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
     const { waiting, clock } = this.deps;
     if ((await waiting.count({ project: given.project })) >= MAX_WAITING_FEEDBACK) return;
     this.#events.add(given.event);
     try {
-      await waiting.insert({ ...given, expires_at: isoOf(clock.now() + WAITING_MS) });
+      await waiting.insert({ ...given, expires_at: toIsoString(clock.now() + MAX_WAIT_MS) });
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
     }
   }
 
-  get isAny(): boolean {
+  get hasPending(): boolean {
     return this.#events.size > 0;
   }
 
@@ -58,7 +58,7 @@ export class WaitingFeedback {
   }
 
   /** Links the feedback that waits for a counted event. The job retries failures. */
-  async came(event: string): Promise<void> {
+  async linkToEvent(event: string): Promise<void> {
     try {
       const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH_SIZE });
       for (const one of items) await this.#link(one);
@@ -68,7 +68,7 @@ export class WaitingFeedback {
     }
   }
 
-  async forget(signal?: AbortSignal): Promise<void> {
+  async deleteExpired(signal?: AbortSignal): Promise<void> {
     const { waiting, clock } = this.deps;
     await removeAll(waiting, { expires_at: { lt: clock.iso() } }, signal);
   }
@@ -78,7 +78,7 @@ export class WaitingFeedback {
     const events = new Set<string>();
     let after: string | null = null;
     do {
-      const page: { items: WaitingDoc[]; next: string | null } = await waiting.find({
+      const page: { items: PendingFeedbackDoc[]; next: string | null } = await waiting.find({
         sort: [['expires_at', 'asc']],
         limit: BATCH_SIZE,
         after,
@@ -98,34 +98,34 @@ export class WaitingFeedback {
     this.#events = events;
   }
 
-  async #link(one: WaitingDoc): Promise<void> {
+  async #link(one: PendingFeedbackDoc): Promise<void> {
     const { refs, items, waiting } = this.deps;
     const event = await refs.get(one.event);
     const about = event === null ? null : await items.get(event.item_id);
     // The feedback's item is still being written.
     if (about === null) return;
-    const own = await this.#ownItem(one);
+    const own = await this.#findOwnItem(one);
     if (
       own?.id !== about.id &&
-      (await this.deps.comments.count({ item_id: about.id, author: AUTHOR })) < MAX_COMMENTS
+      (await this.deps.comments.count({ item_id: about.id, author: FEEDBACK_AUTHOR })) < MAX_COMMENTS
     ) {
-      await this.#comment(about, one);
+      await this.#addComment(about, one);
       if (own !== null) await this.#merge(own, about);
     }
     await waiting.remove({ id: one.id });
   }
 
-  async #comment(about: ItemDoc, { id, body }: WaitingDoc): Promise<void> {
+  async #addComment(about: ItemDoc, { id, body }: PendingFeedbackDoc): Promise<void> {
     const comment = hashWithinProject(about.id, id);
     // Each attempt checks again, because another process may link the same feedback concurrently.
-    await this.items.change(about.id, AUTHOR, async (item, change) => {
+    await this.items.change(about.id, FEEDBACK_AUTHOR, async (item, change) => {
       const known =
         item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
-      if (!known) change.comment(body, 'integration', comment);
+      if (!known) change.addComment(body, 'integration', comment);
     });
   }
 
-  async #ownItem({ id }: WaitingDoc): Promise<ItemDoc | null> {
+  async #findOwnItem({ id }: PendingFeedbackDoc): Promise<ItemDoc | null> {
     const ref = await this.deps.refs.get(id);
     const item = ref === null ? null : await this.deps.items.get(ref.item_id);
     return item !== null && item.status === 'open' && item.hit_count === 1 && item.overflow !== true ? item : null;

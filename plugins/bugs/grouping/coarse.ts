@@ -4,19 +4,19 @@ import { isPage } from './paths.js';
 const WORD = /[^\s"'`“”„‘‚«»‹›()[\]{}<>,;=]+/gu;
 const DIGIT = /\p{N}/u;
 
-const PLACE = '<word>';
-const PAGE = '<word>/<page>';
+const WORD_PLACEHOLDER = '<word>';
+const PAGE_PLACEHOLDER = '<word>/<page>';
 /** Parts of an origin: folders, words of a file name, and words of a function name. */
 const ORIGIN_WORD = /[^/#.:<>$]+/g;
 
 export const toCoarseText = (masked: string): string =>
-  DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? PLACE : word)) : masked;
+  DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? WORD_PLACEHOLDER : word)) : masked;
 
 /**
  * Returns whether the text may stand for several messages. A message may also contain the
  * placeholder originally.
  */
-export const isCoarse = (text: string): boolean => text.includes(PLACE);
+export const isCoarse = (text: string): boolean => text.includes(WORD_PLACEHOLDER);
 
 /**
  * Returns the coarse form of an origin.
@@ -25,7 +25,7 @@ export const isCoarse = (text: string): boolean => text.includes(PLACE);
 export function toCoarseOrigin(origin: string, file: string | null): string {
   const at = origin.indexOf('#');
   const place = at < 0 ? origin : origin.slice(0, at);
-  const shown = place !== '' && file !== null && isPage(file.trim()) ? PAGE : place;
+  const shown = place !== '' && file !== null && isPage(file.trim()) ? PAGE_PLACEHOLDER : place;
   const whole = at < 0 ? shown : shown + origin.slice(at);
-  return DIGIT.test(whole) ? whole.replace(ORIGIN_WORD, (word) => (DIGIT.test(word) ? PLACE : word)) : whole;
+  return DIGIT.test(whole) ? whole.replace(ORIGIN_WORD, (word) => (DIGIT.test(word) ? WORD_PLACEHOLDER : word)) : whole;
 }

@@ -8,7 +8,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { findFirstFrame } from './frames.js';
 import { normalizeFunction, normalizeOrigin } from './origin.js';
 
-export const RESPECTS = [
+export const DIFFERENCE_FIELDS = [
   'exception_class',
   'file',
   'function',
@@ -20,15 +20,15 @@ export const RESPECTS = [
 ] as const;
 
 /** `message` is matched by a pattern (RE2 syntax); all other fields by equality. */
-export type Respect = (typeof RESPECTS)[number];
+export type DifferenceField = (typeof DIFFERENCE_FIELDS)[number];
 
 export interface Difference {
-  field: Respect;
+  field: DifferenceField;
   /** At least one must match. */
   values: string[];
 }
 
-export interface Differing {
+export interface DifferenceSubject {
   exception_class?: string | null;
   error_message?: string | null;
   file_path?: string | null;
@@ -40,46 +40,46 @@ export interface Differing {
   tags?: readonly string[];
 }
 
-const filled = (text: string | null | undefined): string[] => (text ? [text] : []);
+const toNonEmptyList = (text: string | null | undefined): string[] => (text ? [text] : []);
 
-const fileOf = ({ file_path, stack_trace }: Differing): string[] => {
-  if (file_path) return filled(normalizeOrigin(file_path));
+const listFiles = ({ file_path, stack_trace }: DifferenceSubject): string[] => {
+  if (file_path) return toNonEmptyList(normalizeOrigin(file_path));
   const frame = stack_trace ? findFirstFrame(stack_trace) : null;
-  return frame?.file ? filled(normalizeOrigin(frame.file)) : [];
+  return frame?.file ? toNonEmptyList(normalizeOrigin(frame.file)) : [];
 };
 
-const functionOf = ({ function_name, stack_trace }: Differing): string[] => {
-  if (function_name) return filled(normalizeFunction(function_name));
+const listFunctions = ({ function_name, stack_trace }: DifferenceSubject): string[] => {
+  if (function_name) return toNonEmptyList(normalizeFunction(function_name));
   const name = stack_trace ? findFirstFrame(stack_trace)?.function : null;
-  return name ? filled(normalizeFunction(name)) : [];
+  return name ? toNonEmptyList(normalizeFunction(name)) : [];
 };
 
-const VALUES: Record<Exclude<Respect, 'message'>, (of: Differing) => readonly string[]> = {
-  exception_class: (of) => filled(of.exception_class),
-  file: fileOf,
-  function: functionOf,
-  app_version: (of) => filled(of.app_version),
-  environment: (of) => filled(of.environment),
-  host: (of) => filled(of.host),
+const VALUE_READERS: Record<Exclude<DifferenceField, 'message'>, (of: DifferenceSubject) => readonly string[]> = {
+  exception_class: (of) => toNonEmptyList(of.exception_class),
+  file: listFiles,
+  function: listFunctions,
+  app_version: (of) => toNonEmptyList(of.app_version),
+  environment: (of) => toNonEmptyList(of.environment),
+  host: (of) => toNonEmptyList(of.host),
   tag: (of) => of.tags ?? [],
 };
 
-export const listDifferenceValues = (field: Exclude<Respect, 'message'>, of: Differing): readonly string[] =>
-  VALUES[field](of);
+export const listDifferenceValues = (field: Exclude<DifferenceField, 'message'>, of: DifferenceSubject): readonly string[] =>
+  VALUE_READERS[field](of);
 
-const PATTERNS = 500;
-const compiled = new BoundedMap<LinearPattern>({ most: PATTERNS });
+const MAX_COMPILED_PATTERNS = 500;
+const compiledPatterns = new BoundedMap<LinearPattern>({ most: MAX_COMPILED_PATTERNS });
 
 /** @throws PatternProblem */
 export function compileMessagePattern(pattern: string): LinearPattern {
-  const before = compiled.get(pattern);
+  const before = compiledPatterns.get(pattern);
   if (before !== undefined) return before;
   const made = compileLinearPattern(pattern, false);
-  compiled.set(pattern, made);
+  compiledPatterns.set(pattern, made);
   return made;
 }
 
-export function isOfPart({ field, values }: Difference, of: Differing): boolean {
+export function matchesDifference({ field, values }: Difference, of: DifferenceSubject): boolean {
   if (field === 'message') return values.some((pattern) => compileMessagePattern(pattern).test(of.error_message ?? ''));
   const own = listDifferenceValues(field, of);
   return values.some((value) => own.includes(value));

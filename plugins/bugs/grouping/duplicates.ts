@@ -4,7 +4,7 @@
  * found by their opening words, and their ends by `indexOf`, because values may hold any character.
  */
 
-export interface Piece {
+export interface MessagePart {
   text: string;
   final: boolean;
 }
@@ -16,24 +16,24 @@ const OPENING =
   /(duplicate entry|doppelter eintrag) ['"`]|(\bkey|schlüssel) »?\(|(duplicate key value is|doppelte schlüsselwert (?:ist|lautet):?) \(|(constraint|einschränkung) ?['"`«»„“]|(duplicate key(?: row)? in object|with unique index) ['"]|(E11000 duplicate key)|(\bSQL: insert )/gi;
 
 const TEMPLATES: readonly Template[] = [
-  mysqlEntry,
-  postgresKey,
-  bracketedValue,
-  quotedName,
-  quotedName,
-  mongoKey,
-  insertedValues,
+  parseMysqlEntry,
+  parsePostgresKey,
+  parseBracketedValue,
+  parseQuotedName,
+  parseQuotedName,
+  parseMongoKey,
+  parseInsertedValues,
 ];
 
-export function splitDuplicates(text: string): Piece[] {
+export function splitDuplicates(text: string): MessagePart[] {
   if (!HINT.test(text)) return [{ text, final: false }];
-  const pieces: Piece[] = [];
+  const pieces: MessagePart[] = [];
   let done = 0;
   OPENING.lastIndex = 0;
   for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
     const at = match.index + match[0].length;
     const template = TEMPLATES[match.slice(1).findIndex((group) => group !== undefined)];
-    const found = template?.(text, at, endOfLine(text, at)) ?? null;
+    const found = template?.(text, at, findLineEnd(text, at)) ?? null;
     if (found === null) continue;
     const before = { text: text.slice(done, match.index), final: false };
     pieces.push(before, { text: match[0] + found.instead, final: true });
@@ -44,30 +44,30 @@ export function splitDuplicates(text: string): Piece[] {
   return pieces;
 }
 
-function endOfLine(text: string, from: number): number {
+function findLineEnd(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end < 0 ? text.length : end;
 }
 
-const within = (found: number, end: number): number => (found < 0 || found >= end ? -1 : found);
+const limitIndex = (found: number, end: number): number => (found < 0 || found >= end ? -1 : found);
 
 const KEY_WORD = /['"`] (?:for key|für schlüssel) /gi;
 const MAX_NAME_LENGTH = 300;
-const CLOSING: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
+const CLOSING_QUOTES: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
 
 /** `Duplicate entry 'value' for key 'name'`; old servers write the key's number without quotes. */
-function mysqlEntry(text: string, at: number, end: number): ReturnType<Template> {
+function parseMysqlEntry(text: string, at: number, end: number): ReturnType<Template> {
   KEY_WORD.lastIndex = at;
   const match = KEY_WORD.exec(text);
   if (match === null || match.index >= end) return null;
   const after = match.index + match[0].length;
   const quote = /['"`]/.test(text[after] ?? '') ? text[after] : null;
-  const close = quote ? within(text.indexOf(quote, after + 1), end) : -1;
-  const upTo = quote === null ? endOfWord(text, after, end) : close < 0 ? after : close + 1;
+  const close = quote ? limitIndex(text.indexOf(quote, after + 1), end) : -1;
+  const upTo = quote === null ? findWordEnd(text, after, end) : close < 0 ? after : close + 1;
   return { upTo, instead: `<value>${text.slice(match.index, upTo)}` };
 }
 
-function endOfWord(text: string, from: number, end: number): number {
+function findWordEnd(text: string, from: number, end: number): number {
   let at = from;
   while (at < end && !/\s/.test(text[at] ?? ' ')) at++;
   return at;
@@ -76,8 +76,8 @@ function endOfWord(text: string, from: number, end: number): number {
 const KEY_END = /\)[«»]? (?:already exists|is not present|is still referenced|conflicts with|existiert bereits)/g;
 
 /** `Key (column, column)=(value, value) already exists.` */
-function postgresKey(text: string, at: number, end: number): ReturnType<Template> {
-  const values = within(text.indexOf(')=(', at), end);
+function parsePostgresKey(text: string, at: number, end: number): ReturnType<Template> {
+  const values = limitIndex(text.indexOf(')=(', at), end);
   if (values < 0 || values - at > MAX_NAME_LENGTH) return null;
   KEY_END.lastIndex = values + 3;
   const match = KEY_END.exec(text);
@@ -87,42 +87,42 @@ function postgresKey(text: string, at: number, end: number): ReturnType<Template
 }
 
 /** `The duplicate key value is (value, value).` */
-function bracketedValue(text: string, at: number, end: number): ReturnType<Template> {
-  const sentence = within(text.indexOf(').', at), end);
+function parseBracketedValue(text: string, at: number, end: number): ReturnType<Template> {
+  const sentence = limitIndex(text.indexOf(').', at), end);
   const close = sentence < 0 ? text.lastIndexOf(')', end - 1) : sentence;
   return close < at ? null : { upTo: close, instead: '<value>' };
 }
 
 /** A quoted name that is retained, including its quotes. */
-function quotedName(text: string, at: number, end: number): ReturnType<Template> {
+function parseQuotedName(text: string, at: number, end: number): ReturnType<Template> {
   const quote = text[at - 1] ?? '';
-  const close = within(text.indexOf(CLOSING[quote] ?? quote, at), Math.min(end, at + MAX_NAME_LENGTH));
+  const close = limitIndex(text.indexOf(CLOSING_QUOTES[quote] ?? quote, at), Math.min(end, at + MAX_NAME_LENGTH));
   return close < 0 ? null : { upTo: close + 1, instead: text.slice(at, close + 1) };
 }
 
 /** `E11000 duplicate key error collection: db.users index: email_1 dup key: { email: "value" }` */
-function mongoKey(text: string, at: number, end: number): ReturnType<Template> {
-  const key = within(text.indexOf('dup key: {', at), end);
+function parseMongoKey(text: string, at: number, end: number): ReturnType<Template> {
+  const key = limitIndex(text.indexOf('dup key: {', at), end);
   if (key < 0) return null;
   const open = key + 'dup key: {'.length;
-  const close = closingBrace(text, open, end);
+  const close = findClosingBrace(text, open, end);
   return { upTo: close, instead: `${text.slice(at, open)} <value> ` };
 }
 
-const VALUES = ' values (';
+const VALUES_CLAUSE = ' values (';
 
 /**
  * Laravel's `(Connection: x, SQL: insert into "users" ("name") values (Bob, 5))`: the values are
  * unquoted.
  */
-function insertedValues(text: string, at: number): ReturnType<Template> {
-  const values = text.indexOf(VALUES, at);
+function parseInsertedValues(text: string, at: number): ReturnType<Template> {
+  const values = text.indexOf(VALUES_CLAUSE, at);
   if (values < 0) return null;
-  const open = values + VALUES.length;
+  const open = values + VALUES_CLAUSE.length;
   return { upTo: Math.max(open, text.lastIndexOf(')')), instead: `${text.slice(at, open)}<value>` };
 }
 
-function closingBrace(text: string, from: number, end: number): number {
+function findClosingBrace(text: string, from: number, end: number): number {
   let depth = 1;
   let quoted = false;
   for (let at = from; at < end; at++) {

@@ -14,7 +14,7 @@ export type LineKind =
   | 'native'
   | 'generic';
 
-export interface Form {
+export interface ParsedFrame {
   kind: LineKind;
   file: string | null;
   function: string | null;
@@ -29,12 +29,12 @@ export interface Form {
   image?: string;
 }
 
-export const createFrameForm = (
+export const createParsedFrame = (
   kind: LineKind,
   file: string | null,
   name: string | null,
   line: string | number | null | undefined,
-): Form => ({
+): ParsedFrame => ({
   kind,
   file: file === '' ? null : file,
   function: name === '' ? null : name,
@@ -44,7 +44,7 @@ export const createFrameForm = (
 });
 
 /** Line and column at the end of a line: `…:12` or `…:12:34`. */
-export const TAIL = /:(\d{1,9})(?::\d{1,9})?$/;
+export const LINE_SUFFIX = /:(\d{1,9})(?::\d{1,9})?$/;
 
 /** Unanchored: `view.php:12` is a line of a file, `example.com:80` is not. */
 export const SOURCE_EXTENSION =

@@ -38,14 +38,14 @@ export interface Grouping {
 }
 
 const SEPARATOR = '\u001f';
-const MESSAGE_LINES = 2;
-const MESSAGE_LENGTH = 2048;
-const MESSAGE_WINDOW = 16_384;
+const MAX_MESSAGE_LINES = 2;
+const MAX_MESSAGE_LENGTH = 2048;
+const MAX_SEARCHED_LENGTH = 16_384;
 /** Maximum length of a class and of a fingerprint element; the intake's limits are lower. */
 const MAX_PART_LENGTH = 2048;
 const MAX_ELEMENTS = 100;
 const MAX_MEMBERS = 32;
-const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
+const DEFAULT_PLACEHOLDER = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
 const MAX_DEFAULT_LENGTH = 64;
 
 /**
@@ -53,18 +53,18 @@ const MAX_DEFAULT_LENGTH = 64;
  * bounded for any input.
  */
 export function computeGrouping(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
-  const masked = getMaskedMessage(input, options) + membersIn(input);
-  const parts = fingerprintOf(input);
-  const origin = parts === null || parts.some(isDefault) ? getOrigin(input) : '';
-  const head = headOf(input);
-  if (parts === null) return { ...keysOf(head, origin, masked), origin, masked };
-  const keyFor = (from: string): string => `v2:${hash([...head, ...tail(parts, from, masked)])}`;
+  const masked = getMaskedMessage(input, options) + formatMembers(input);
+  const parts = getFingerprint(input);
+  const origin = parts === null || parts.some(isDefaultPlaceholder) ? getOrigin(input) : '';
+  const head = listKeyPrefix(input);
+  if (parts === null) return { ...computeKeys(head, origin, masked), origin, masked };
+  const keyFor = (from: string): string => `v2:${hashKey([...head, ...resolveFingerprint(parts, from, masked)])}`;
   const dedup_key = keyFor(origin);
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
 }
 
 /** Returns class and place of each member of an exception group, sorted, one per line. */
-function membersIn({ members }: GroupingInput): string {
+function formatMembers({ members }: GroupingInput): string {
   if (!members?.length) return '';
   const named = members.slice(0, MAX_MEMBERS).map(({ exception_class, file, function: name }) => {
     const place = getOrigin({ file_path: file, function_name: name });
@@ -77,7 +77,7 @@ function membersIn({ members }: GroupingInput): string {
 }
 
 /** Keys for the flood rule: the counted source, and the coarse key (contract 21, flood). */
-export interface Flood {
+export interface FloodKeys {
   /** The same for all items of one project, type and class. */
   source: string;
   /**
@@ -87,21 +87,21 @@ export interface Flood {
   coarse_key: string | null;
 }
 
-export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
-  if (fingerprintOf(input) !== null) return null;
-  const [type = '', project = '', exceptionClass = ''] = headOf(input);
+export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): FloodKeys | null {
+  if (getFingerprint(input) !== null) return null;
+  const [type = '', project = '', exceptionClass = ''] = listKeyPrefix(input);
   const source = [type, project, toCoarseText(exceptionClass)];
   const parts = [...source.slice(2), toCoarseOrigin(origin, input.file_path ?? null), toCoarseText(masked)];
   return {
-    source: hash(source),
-    coarse_key: parts.some(isCoarse) ? `c3:${hash([type, project, ...parts])}` : null,
+    source: hashKey(source),
+    coarse_key: parts.some(isCoarse) ? `c3:${hashKey([type, project, ...parts])}` : null,
   };
 }
 
-const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
+const getFingerprint = ({ fingerprint }: GroupingInput): readonly string[] | null =>
   fingerprint?.length ? fingerprint.slice(0, MAX_ELEMENTS) : null;
 
-const headOf = ({ type, project, exception_class }: GroupingInput): string[] => [
+const listKeyPrefix = ({ type, project, exception_class }: GroupingInput): string[] => [
   type,
   project,
   exception_class ? maskGeneratedName(exception_class.slice(0, MAX_PART_LENGTH).trim()) : '',
@@ -125,59 +125,59 @@ export function getOrigin({
   return frame.file !== null ? normalizeOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
 }
 
-const KEYED = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
-const ALONE = /^[-+]?\d{1,20}$/;
+const INDEX_ERROR_CLASS = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
+const BARE_NUMBER = /^[-+]?\d{1,20}$/;
 
 export function getMaskedMessage(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
-  const message = messageOf(input);
-  if (ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
+  const message = getMessageText(input);
+  if (BARE_NUMBER.test(message) && INDEX_ERROR_CLASS.test(input.exception_class ?? '')) return '<number>';
   return maskText(message, options);
 }
 
-function messageOf({ type, title, error_message, message_template }: GroupingInput): string {
-  const message = firstLines(message_template ?? '') || firstLines(error_message ?? '');
+function getMessageText({ type, title, error_message, message_template }: GroupingInput): string {
+  const message = takeFirstLines(message_template ?? '') || takeFirstLines(error_message ?? '');
   if (message !== '') return message;
-  const heading = firstLines(title ?? '');
-  return type === 'feature' ? plainTitle(heading) : heading;
+  const heading = takeFirstLines(title ?? '');
+  return type === 'feature' ? normalizeTitle(heading) : heading;
 }
 
-const BREAK = /[\r\n]/;
+const LINE_BREAK = /[\r\n]/;
 
-function firstLines(text: string): string {
-  if (text.length <= MESSAGE_LENGTH && !BREAK.test(text)) return text.trim();
-  const window = text.length > MESSAGE_WINDOW ? text.slice(0, MESSAGE_WINDOW) : text;
+function takeFirstLines(text: string): string {
+  if (text.length <= MAX_MESSAGE_LENGTH && !LINE_BREAK.test(text)) return text.trim();
+  const window = text.length > MAX_SEARCHED_LENGTH ? text.slice(0, MAX_SEARCHED_LENGTH) : text;
   const lines: string[] = [];
   for (const line of window.includes('\r') ? window.split(/\r\n?|\n/) : window.split('\n')) {
     const content = line.trim();
-    if (content !== '' && lines.push(content) === MESSAGE_LINES) break;
+    if (content !== '' && lines.push(content) === MAX_MESSAGE_LINES) break;
   }
-  return lines.join('\n').slice(0, MESSAGE_LENGTH).trimEnd();
+  return lines.join('\n').slice(0, MAX_MESSAGE_LENGTH).trimEnd();
 }
 
-function plainTitle(title: string): string {
+function normalizeTitle(title: string): string {
   const lower = title.normalize('NFC').toLowerCase();
   const words = lower.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
   return words === '' ? lower : words;
 }
 
-type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
+type GroupingKeys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
 
-export const isDefault = (element: string): boolean =>
-  element.length <= MAX_DEFAULT_LENGTH && DEFAULT.test(element.trim());
+export const isDefaultPlaceholder = (element: string): boolean =>
+  element.length <= MAX_DEFAULT_LENGTH && DEFAULT_PLACEHOLDER.test(element.trim());
 
-function tail(fingerprint: readonly string[], origin: string, masked: string): string[] {
+function resolveFingerprint(fingerprint: readonly string[], origin: string, masked: string): string[] {
   return fingerprint.flatMap((element) =>
-    isDefault(element) ? [origin, masked] : [element.slice(0, MAX_PART_LENGTH)],
+    isDefaultPlaceholder(element) ? [origin, masked] : [element.slice(0, MAX_PART_LENGTH)],
   );
 }
 
 /** The separator is removed from each part; otherwise a report could forge the other parts. */
-const joined = (parts: readonly string[]): string =>
+const joinParts = (parts: readonly string[]): string =>
   parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
 
-const hash = (parts: readonly string[]): string => digest('sha256', joined(parts)).slice(0, 40);
+const hashKey = (parts: readonly string[]): string => digest('sha256', joinParts(parts)).slice(0, 40);
 
-function keysOf(head: readonly string[], origin: string, masked: string): Keys {
-  const dedup_key = `v2:${hash([...head, origin, masked])}`;
-  return { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hash([...head, '', masked])}` };
+function computeKeys(head: readonly string[], origin: string, masked: string): GroupingKeys {
+  const dedup_key = `v2:${hashKey([...head, origin, masked])}`;
+  return { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hashKey([...head, '', masked])}` };
 }

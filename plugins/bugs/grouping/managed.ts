@@ -2,52 +2,52 @@
  * Parses frames of V8, Java and .NET, which all may start with `at ` (contract 21, first frame). V8
  * has a blank before its parentheses, Java a file inside, .NET parameters.
  */
-import { createFrameForm, TAIL, type Form } from './form.js';
+import { createParsedFrame, LINE_SUFFIX, type ParsedFrame } from './form.js';
 import { parsePowershellFrame } from './scripts.js';
 
-export function parseAtFrame(given: string): Form | null {
-  const rest = given.endsWith(']') ? given.replace(PACKAGING, '') : given;
-  const java = rest.endsWith(')') ? javaForm(rest) : null;
+export function parseAtFrame(given: string): ParsedFrame | null {
+  const rest = given.endsWith(']') ? given.replace(PACKAGE_SUFFIX, '') : given;
+  const java = rest.endsWith(')') ? parseJavaFrame(rest) : null;
   if (java !== null) return java;
-  const mono = MONO.exec(rest);
-  if (mono !== null) return monoForm(mono);
+  const mono = MONO_FRAME.exec(rest);
+  if (mono !== null) return parseMonoFrame(mono);
   const open = rest.indexOf('(');
-  if (open > 0 && rest.charAt(open - 1) !== ' ' && !TAIL.test(rest.slice(0, open))) {
-    const method = methodForm(rest);
+  if (open > 0 && rest.charAt(open - 1) !== ' ' && !LINE_SUFFIX.test(rest.slice(0, open))) {
+    const method = parseDotnetMethod(rest);
     if (method !== null) return method;
   }
-  return (rest.endsWith(')') ? null : parsePowershellFrame(rest)) ?? v8Form(rest);
+  return (rest.endsWith(')') ? null : parsePowershellFrame(rest)) ?? parseV8Frame(rest);
 }
 
 /** Library and version that Logback and Log4j append to a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
-const PACKAGING = /\s{1,4}~?\[[^[\]]{0,300}\]$/;
+const PACKAGE_SUFFIX = /\s{1,4}~?\[[^[\]]{0,300}\]$/;
 
 const V8_WORDS = /^(?:async |new )+/;
 /** React Native's engine: `pay (address at index.android.bundle:1:23)`. */
-const HERMES = 'address at ';
+const HERMES_PREFIX = 'address at ';
 
-function v8Form(rest: string): Form | null {
+function parseV8Frame(rest: string): ParsedFrame | null {
   const open = rest.endsWith(')') ? rest.indexOf(' (') : -1;
   const name = open < 0 ? null : rest.slice(0, open).replace(V8_WORDS, '');
   const place = open < 0 ? rest.replace(V8_WORDS, '') : rest.slice(open + 2, -1);
-  if (place.startsWith('eval at ')) return evalForm(place, name);
-  const tail = TAIL.exec(place);
-  const start = place.startsWith(HERMES) ? HERMES.length : 0;
-  if (tail !== null) return createFrameForm('v8', place.slice(start, tail.index), name, tail[1]);
-  return open >= 0 || place.startsWith('<') ? createFrameForm('v8', null, name ?? place, null) : null;
+  if (place.startsWith('eval at ')) return parseEvalFrame(place, name);
+  const tail = LINE_SUFFIX.exec(place);
+  const start = place.startsWith(HERMES_PREFIX) ? HERMES_PREFIX.length : 0;
+  if (tail !== null) return createParsedFrame('v8', place.slice(start, tail.index), name, tail[1]);
+  return open >= 0 || place.startsWith('<') ? createParsedFrame('v8', null, name ?? place, null) : null;
 }
 
 /**
  * Returns the file that called eval, at any depth: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`.
  */
-function evalForm(place: string, name: string | null): Form {
+function parseEvalFrame(place: string, name: string | null): ParsedFrame {
   const open = place.lastIndexOf('(');
   const close = place.indexOf(')', open);
   const origin = open < 0 || close < 0 ? '' : place.slice(open + 1, close);
-  const tail = TAIL.exec(origin);
+  const tail = LINE_SUFFIX.exec(origin);
   return tail === null
-    ? createFrameForm('v8', null, name, null)
-    : createFrameForm('v8', origin.slice(0, tail.index), name, tail[1]);
+    ? createParsedFrame('v8', null, name, null)
+    : createParsedFrame('v8', origin.slice(0, tail.index), name, tail[1]);
 }
 
 const JAVA_PLACE =
@@ -57,7 +57,7 @@ const JAVA_PLACE =
  * Parses a Java frame: `module/com.acme.Pool$Inner.get(Pool.java:88)` becomes com/acme/Pool.java,
  * with or without a file.
  */
-function javaForm(rest: string): Form | null {
+function parseJavaFrame(rest: string): ParsedFrame | null {
   const open = rest.lastIndexOf('(');
   if (open <= 0 || rest.charAt(open - 1) === ' ') return null;
   const place = JAVA_PLACE.exec(rest.slice(open + 1, -1));
@@ -68,25 +68,25 @@ function javaForm(rest: string): Form | null {
   parts.pop();
   const type = parts.pop() ?? '';
   const file = place[1] ?? `${type.split('$')[0]}.java`;
-  return createFrameForm('java', [...parts, file].join('/'), qualified, place[2] ?? place[3] ?? place[4]);
+  return createParsedFrame('java', [...parts, file].join('/'), qualified, place[2] ?? place[3] ?? place[4]);
 }
 
 const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
 const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
 
 /** Parses a localized .NET frame: `bei …`, `à …`, `в …`, `場所 …`. */
-export function parseDotnetFrame(line: string): Form | null {
+export function parseDotnetFrame(line: string): ParsedFrame | null {
   const blank = line.indexOf(' ');
   if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
   const rest = line.slice(blank + 1).trimStart();
   const open = rest.indexOf('(');
   if (open <= 0 || !rest.slice(0, open).includes('.')) return null;
-  return methodForm(rest);
+  return parseDotnetMethod(rest);
 }
 
 const IL_OFFSET =
   /^\+ 0x[0-9a-f]{1,16}|^(?:in <[^>]{1,200}>(?::(?:line )?\d{1,9})?|IL_[0-9a-f]{1,8}|\[0x[0-9a-f]{1,16}\])$/;
-const METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
+const DOTNET_METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const DOTNET_PLACE = /:[^\d:\\/.]{0,24}(\d{1,9})\.?$/;
 const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])/u;
 
@@ -94,14 +94,14 @@ const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])
  * Mono and Unity: `Acme.Job.Run (System.Int32 x) [0x0001f] in <3f25…>:0`, `Job.Run () (at
  * Assets/Job.cs:12)`.
  */
-const MONO =
+const MONO_FRAME =
   /^([\p{L}_<][\p{L}\p{N}_.`<>+$|,/:@-]{0,500}) \([^()]{0,500}\) ?(?:\[0x[0-9a-f]{1,16}\] in (.{1,1000}?):\d{1,9}|\(at (.{1,1000}?):\d{1,9}\)|\+ 0x[0-9a-f]{1,16}) ?$/u;
 const MONO_LINE = /:(\d{1,9})\)? ?$/;
 
-function monoForm(found: RegExpExecArray): Form {
+function parseMonoFrame(found: RegExpExecArray): ParsedFrame {
   const file = found[2] ?? found[3] ?? '<unknown>';
   const isNamed = !file.startsWith('<');
-  return createFrameForm(
+  return createParsedFrame(
     'dotnet',
     isNamed ? file : null,
     found[1] ?? null,
@@ -113,20 +113,20 @@ function monoForm(found: RegExpExecArray): Form {
  * Parses a .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`. Without a file, the
  * method is the place.
  */
-function methodForm(rest: string): Form | null {
+function parseDotnetMethod(rest: string): ParsedFrame | null {
   const open = rest.indexOf('(');
   const close = rest.indexOf(')', open);
   const name = rest.slice(0, open);
-  if (close < 0 || !METHOD.test(name)) return null;
+  if (close < 0 || !DOTNET_METHOD.test(name)) return null;
   const place = rest
     .slice(close + 1)
     .trim()
     .replace(IL_OFFSET, '');
-  if (place === '') return name.includes('.') ? createFrameForm('dotnet', null, name, null) : null;
+  if (place === '') return name.includes('.') ? createParsedFrame('dotnet', null, name, null) : null;
   const tail = DOTNET_PLACE.exec(place);
   const start = PATH_START.exec(place);
   if (tail === null || start === null || start.index >= tail.index) return null;
-  return createFrameForm(
+  return createParsedFrame(
     'dotnet',
     place.slice(start.index + start[0].length - (start[1] ?? '').length, tail.index),
     name,

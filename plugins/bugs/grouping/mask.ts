@@ -3,7 +3,7 @@
  * contain neither digits nor quotes, so masking is idempotent. Quotes come last: a quoted value
  * with any variable part is masked as a whole.
  */
-import { GUID, GUID_START } from '../../../lib/text/guid.js';
+import { GUID_SOURCE, GUID_START_SOURCE } from '../../../lib/text/guid.js';
 import { maskNamesInText } from '../../../lib/text/generated-names.js';
 import { maskDates } from './dates.js';
 import { splitDuplicates } from './duplicates.js';
@@ -33,7 +33,7 @@ export interface MaskOptions {
   prefixed_ids: boolean;
 }
 
-export const EVERY_MASK: MaskOptions = {
+export const ALL_MASKS: MaskOptions = {
   emails: true,
   ip_addresses: true,
   mac_addresses: true,
@@ -46,7 +46,7 @@ export const EVERY_MASK: MaskOptions = {
   prefixed_ids: true,
 };
 
-const WHOLE_GUID = new RegExp(`\\{${GUID}\\}|(?<![0-9a-z])${GUID}(?![0-9a-z])`, 'gi');
+const WHOLE_GUID = new RegExp(`\\{${GUID_SOURCE}\\}|(?<![0-9a-z])${GUID_SOURCE}(?![0-9a-z])`, 'gi');
 /** Object ids and GUIDs without hyphens. */
 const HEX_ID = /(?<![0-9a-z])(?:[0-9a-f]{24}|[0-9a-f]{32})(?![0-9a-z])/gi;
 
@@ -67,9 +67,9 @@ const TIMES = [
 /** A single expression, so that the text is searched once for all forms. */
 const TIME = new RegExp(`(?<![0-9a-z.:/-])(?=[0-9JFMASONDTW])(?:${TIMES})`, 'gi');
 
-const ADDRESS =
+const MEMORY_ADDRESS =
   /(?<![0-9a-z])0x(?![8c][0-9a-f]{7}(?![0-9a-z]))[0-9a-f]{4,16}(?![0-9a-z])|(?<=\b(?:at|address|addr|pc|ptr|pointer)[ =:])0x[0-9a-f]{1,3}(?![0-9a-z])|(?<=\baddress )(?:[0-9a-f]{16}|[0-9a-f]{8})(?![0-9a-z])/gi;
-const IDENTITY = /@[0-9a-f]{4,16}(?![0-9a-z_-]|\.[0-9a-z])/gi;
+const OBJECT_IDENTITY = /@[0-9a-f]{4,16}(?![0-9a-z_-]|\.[0-9a-z])/gi;
 
 const FILE_LINE = new RegExp(
   String.raw`(?<=\.(?:${SOURCE_EXTENSION}))(?::\d{1,7}(?::\d{1,7})?(?!\d|:\d)|\(\d{1,7}(?:, ?\d{1,7})?\))`,
@@ -97,14 +97,14 @@ const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WOR
  *   `<ip>`, `<mac>`, `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
 export function maskText(text: string, options: Partial<MaskOptions> = {}): string {
-  const enabled = { ...EVERY_MASK, ...options };
+  const enabled = { ...ALL_MASKS, ...options };
   let masked = '';
-  for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, enabled);
+  for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPart(piece.text, enabled);
   return masked;
 }
 
 /** Inexpensive pre-checks of expensive expressions; most messages match none. */
-const HEX_HINT = new RegExp(`${GUID_START}|[0-9a-f]{24}`, 'i');
+const HEX_HINT = new RegExp(`${GUID_START_SOURCE}|[0-9a-f]{24}`, 'i');
 const DIGIT = /\d/;
 const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;
 const ADDRESS_HINT = /0x|address/i;
@@ -112,11 +112,11 @@ const LINE_HINT = /:\d|\(\d/;
 const WORD_HINT = /(?:lin|lign|lín|zeil|rig|строк)\p{L}{1,3}[ :=#]/iu;
 const NUMBER_HINT = /\d{4}/;
 
-function maskPiece(text: string, options: MaskOptions): string {
+function maskPart(text: string, options: MaskOptions): string {
   let masked = maskGenerated(text);
   if (masked.includes('@')) {
     if (options.emails) masked = masked.replace(EMAIL, '<email>');
-    masked = masked.replace(IDENTITY, '@<address>');
+    masked = masked.replace(OBJECT_IDENTITY, '@<address>');
   }
   if (options.mac_addresses) masked = maskMac(masked);
   if (options.ip_addresses) masked = maskIpv6(masked);
@@ -127,7 +127,7 @@ function maskPiece(text: string, options: MaskOptions): string {
 
 function maskDigits(text: string, options: MaskOptions): string {
   let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
-  if (ADDRESS_HINT.test(masked)) masked = masked.replace(ADDRESS, '<address>');
+  if (ADDRESS_HINT.test(masked)) masked = masked.replace(MEMORY_ADDRESS, '<address>');
   if (options.ip_addresses) masked = maskIpv4(masked);
   if (LINE_HINT.test(masked)) masked = masked.replace(FILE_LINE, ':<line>').replace(LINE_COLUMN, ':<line>');
   if (WORD_HINT.test(masked)) masked = masked.replace(LINE_WORD, maskLineWord);

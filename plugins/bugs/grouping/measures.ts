@@ -4,9 +4,9 @@
  */
 
 /** The start of a number: never the end of a word, a version or a longer number. */
-const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+\u2212])?`;
-const NUMBER = String.raw`${START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
-const END = String.raw`(?![\p{L}\p{N}_])`;
+const NUMBER_START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+\u2212])?`;
+const NUMBER = String.raw`${NUMBER_START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
+const NUMBER_END = String.raw`(?![\p{L}\p{N}_])`;
 
 const TIME_UNITS = [
   '[nuµμm]s|[num]secs?|s|secs?|m|mins?|h|hrs?',
@@ -14,29 +14,29 @@ const TIME_UNITS = [
   '(?:nano|micro|milli)s(?:econds?)?|millis',
   '(?:milli)?sekunden?|minuten|stunden?|tagen?|tage',
 ].join('|');
-const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nu\u00b5\u03bcm]s|[hms])){1,5}`;
+const COMPOUND_DURATION = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nu\u00b5\u03bcm]s|[hms])){1,5}`;
 const SIZE_UNITS =
   '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?|pixels?';
 
 const DURATION = new RegExp(
-  String.raw`${START}${COMPOUND}${END}|${NUMBER}(?! m${END})[ \u00a0\u202f-]?(?:${TIME_UNITS})${END}`,
+  String.raw`${NUMBER_START}${COMPOUND_DURATION}${NUMBER_END}|${NUMBER}(?! m${NUMBER_END})[ \u00a0\u202f-]?(?:${TIME_UNITS})${NUMBER_END}`,
   'giu',
 );
-const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${END}`, 'giu');
+const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${NUMBER_END}`, 'giu');
 /** A short size: `512 B`, `64k`, `512M`. Case-sensitive. */
-const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${END}`, 'gu');
+const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${NUMBER_END}`, 'gu');
 const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%\u2030]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
-const DURATIONS = /<duration>(?:(?:,? and |,? )<duration>)+/g;
+const DURATION_SEQUENCE = /<duration>(?:(?:,? and |,? )<duration>)+/g;
 
-const HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;
+const MEASURE_HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;
 
 /** Masks durations, sizes and shares as `<duration>`, `<size>` and `<share>`. */
 export function maskMeasures(text: string): string {
-  if (!HINT.test(text)) return text;
+  if (!MEASURE_HINT.test(text)) return text;
   return text
     .replace(SHORT_SIZE, '<size>')
     .replace(DURATION, '<duration>')
-    .replace(DURATIONS, '<duration>')
+    .replace(DURATION_SEQUENCE, '<duration>')
     .replace(SIZE, '<size>')
     .replace(SHARE, '<share>');
 }

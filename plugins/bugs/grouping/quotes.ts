@@ -4,7 +4,7 @@
  * regular expression per kind of quote was rejected as quadratic.
  */
 
-const PARTNERS: Readonly<Record<string, string>> = {
+const CLOSING_QUOTES: Readonly<Record<string, string>> = {
   "'": "'",
   '"': '"',
   '`': "`'",
@@ -18,13 +18,13 @@ const PARTNERS: Readonly<Record<string, string>> = {
   '‹': '›',
 };
 const QUOTE = /['"`“”„‘‚«»‹]/;
-const VARIABLE =
+const VARIABLE_PART =
   /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value|temporary|build|version|pod|user)>/;
 const WORD = /[\p{L}\p{N}_]/u;
-const PREFIX = /[ubrfNL]/i;
+const LITERAL_PREFIX = /[ubrfNL]/i;
 
 export function maskQuoted(text: string): string {
-  if (!QUOTE.test(text) || !VARIABLE.test(text)) return text;
+  if (!QUOTE.test(text) || !VARIABLE_PART.test(text)) return text;
   return text.includes('\n') ? text.split('\n').map(maskLine).join('\n') : maskLine(text);
 }
 
@@ -34,14 +34,14 @@ function maskLine(line: string): string {
   let exhausted = '';
   for (let at = 0; at < line.length; at++) {
     const quote = line.charAt(at);
-    const partners = PARTNERS[quote];
-    if (partners === undefined || exhausted.includes(quote) || !opens(line, at)) continue;
-    const close = closing(line, at + 1, partners);
+    const partners = CLOSING_QUOTES[quote];
+    if (partners === undefined || exhausted.includes(quote) || !isOpeningQuote(line, at)) continue;
+    const close = findClosingQuote(line, at + 1, partners);
     if (close < 0) {
       exhausted += quote;
       continue;
     }
-    if (VARIABLE.test(line.slice(at + 1, close))) {
+    if (VARIABLE_PART.test(line.slice(at + 1, close))) {
       masked += `${line.slice(done, at + 1)}<value>`;
       done = close;
     }
@@ -52,13 +52,13 @@ function maskLine(line: string): string {
 
 const isWord = (line: string, at: number): boolean => at >= 0 && at < line.length && WORD.test(line.charAt(at));
 
-function opens(line: string, at: number): boolean {
+function isOpeningQuote(line: string, at: number): boolean {
   if (!isWord(line, at - 1)) return true;
-  return PREFIX.test(line.charAt(at - 1)) && !isWord(line, at - 2);
+  return LITERAL_PREFIX.test(line.charAt(at - 1)) && !isWord(line, at - 2);
 }
 
 /** An escaped quote closes only if no other does: a path may end in a backslash. */
-function closing(line: string, from: number, partners: string): number {
+function findClosingQuote(line: string, from: number, partners: string): number {
   let escaped = -1;
   for (let at = from; at < line.length; at++) {
     if (!partners.includes(line.charAt(at)) || isWord(line, at + 1)) continue;

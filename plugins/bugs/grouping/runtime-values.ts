@@ -2,30 +2,30 @@
  * Masks values in messages of runtimes, parsers, databases and bundlers (contract 21, amendments),
  * where numbers are never codes.
  */
-type Rule = readonly [pattern: RegExp, instead: string];
+type MaskRule = readonly [pattern: RegExp, instead: string];
 
-interface Source {
+interface RuleGroup {
   signs: readonly string[];
   needsDigit?: boolean;
-  rules: readonly Rule[];
+  rules: readonly MaskRule[];
 }
 
-const N = String.raw`-?\d{1,20}`;
-const r = (source: string, flags = 'gi'): RegExp => new RegExp(source.replaceAll('{N}', N), flags);
+const NUMBER = String.raw`-?\d{1,20}`;
+const compilePattern = (source: string, flags = 'gi'): RegExp => new RegExp(source.replaceAll('{N}', NUMBER), flags);
 
 /** In a line about an index out of range, every bare number is a value. */
-const OUTSIDE =
+const OUT_OF_RANGE =
   /out[- ]?of[- _]?(?:the )?(?:array )?(?:bounds|range)|OutOfBounds|outside (?:of )?(?:the )?(?:array |valid )?(?:bounds|range)|beyond (?:the )?(?:bounds|end)|range_check|should be <=? len|not in (?:inclusive )?range|is not a valid index|slice index starts|larger than the node's length|exceeds? (?:the )?(?:length|size|bounds)|maximum bound|index or size|char boundary|__n \(which is|__pos \(which is/i;
 /** Words after which a number is an identifier rather than an index. */
-const NAMED = String.raw`(?<![a-z])(?:code|status|errno|error|http|sql|ora|argument|parameter|version|port|line)s?[ :=#([/-]{1,3}`;
-const BARE = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_.])(?<!${NAMED})-?(?<![\p{L}\p{N}]-)\d{1,20}(?:\.\d{1,20})?(?![\p{L}\p{N}_])`,
+const NAMING_WORD = String.raw`(?<![a-z])(?:code|status|errno|error|http|sql|ora|argument|parameter|version|port|line)s?[ :=#([/-]{1,3}`;
+const BARE_NUMBER = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.])(?<!${NAMING_WORD})-?(?<![\p{L}\p{N}]-)\d{1,20}(?:\.\d{1,20})?(?![\p{L}\p{N}_])`,
   'giu',
 );
 /** Go's slices `[:12]`, Kotlin's and Dart's ranges `0..2`, Ruby's `-3...3`. */
 const RANGE = /(?<![\p{L}\p{N}_.])-?\d{1,20}\.{2,3}<?-?\d{1,20}/gu;
 
-const OUTSIDE_SIGNS = [
+const OUT_OF_RANGE_HINTS = [
   'bound',
   'range',
   'beyond',
@@ -38,16 +38,16 @@ const OUTSIDE_SIGNS = [
   'which is',
 ];
 
-const hasOne = (lower: string, signs: readonly string[]): boolean => signs.some((sign) => lower.includes(sign));
+const includesAny = (lower: string, signs: readonly string[]): boolean => signs.some((sign) => lower.includes(sign));
 
-function maskOutside(text: string): string {
+function maskOutOfRange(text: string): string {
   return text
     .split('\n')
-    .map((line) => (OUTSIDE.test(line) ? line.replace(RANGE, '<number>').replace(BARE, '<number>') : line))
+    .map((line) => (OUT_OF_RANGE.test(line) ? line.replace(RANGE, '<number>').replace(BARE_NUMBER, '<number>') : line))
     .join('\n');
 }
 
-const SOURCES: readonly Source[] = [
+const RULE_GROUPS: readonly RuleGroup[] = [
   {
     // Lists, texts and ranges.
     needsDigit: true,
@@ -59,38 +59,38 @@ const SOURCES: readonly Source[] = [
     ],
     rules: [
       [
-        r(
+        compilePattern(
           String.raw`\b((?:bit|from|to|begin|end|start)?(?:index|idx|offset|position|size|length|len|count|begin|end|start|capacity|valid_up_to)(?:: |=| = |\(| \())({N})(?=[,;) .]|$)`,
         ),
         '$1<number>',
       ],
       [
-        r(
+        compilePattern(
           String.raw`\b(begin|end|length|offset|count|index|size) ({N})(?=, (?:begin|end|length|offset|count|index|size) |$)`,
         ),
         '$1 <number>',
       ],
       [
-        r(
+        compilePattern(
           String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in|(?<=, )(?=position)) ?(?:position|offset|index|character|char|byte|row|column)|row(?= \d{1,12}[^\d])|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
         ),
         '$1 <number>',
       ],
       [
-        r(String.raw`\((which is|is|was|char|at character|at char|at byte|at position|at offset) ({N})\)`),
+        compilePattern(String.raw`\((which is|is|was|char|at character|at char|at byte|at position|at offset) ({N})\)`),
         '($1 <number>)',
       ],
       [
-        r(
+        compilePattern(
           String.raw`\b(actual value was|received type (?:number|bigint)|only valid value is [\d.]{1,20}:|(?:value|range) is empty:) \(?({N})\)?(?=[.,;:)]|$)`,
         ),
         '$1 <number>',
       ],
-      [r(String.raw`^( {0,8}(?:left|right): )({N})$`, 'gim'), '$1<number>'],
-      [r(String.raw`(?<=\bshapes? )\([\d, ]{1,60}\)(?: (?:and )?\([\d, ]{1,60}\)){0,4}`), '<number>'],
-      [r(String.raw`\(?\b({N}) > ({N})\b\)?(?=$|\n)`), '<number> > <number>'],
+      [compilePattern(String.raw`^( {0,8}(?:left|right): )({N})$`, 'gim'), '$1<number>'],
+      [compilePattern(String.raw`(?<=\bshapes? )\([\d, ]{1,60}\)(?: (?:and )?\([\d, ]{1,60}\)){0,4}`), '<number>'],
+      [compilePattern(String.raw`\(?\b({N}) > ({N})\b\)?(?=$|\n)`), '<number> > <number>'],
       [
-        r(
+        compilePattern(
           String.raw`^({N}(?:\.\d{1,9})?)(?= is not in list$)|(?<=\bthe number )-?\d[\d.]{0,30}(?= cannot be converted)|(?<=there are )\d{1,6}(?= supplied)`,
           'gim',
         ),
@@ -124,7 +124,7 @@ const SOURCES: readonly Source[] = [
     signs: ['line', 'column', 'char', 'position'],
     rules: [
       [
-        r(
+        compilePattern(
           String.raw`\b((?:line|column|char|character|lineNumber|columnNumber|BytePositionInLine)(?::| =|=)? ?)({N})(?![\w])`,
         ),
         '$1<line>',
@@ -214,9 +214,9 @@ const DIGIT = /\d/;
 export function maskRuntimeValues(text: string): string {
   const lower = text.toLowerCase();
   const hasDigit = DIGIT.test(text);
-  let masked = hasDigit && hasOne(lower, OUTSIDE_SIGNS) ? maskOutside(text) : text;
-  for (const { signs, needsDigit = false, rules } of SOURCES) {
-    if ((needsDigit && !hasDigit) || !hasOne(lower, signs)) continue;
+  let masked = hasDigit && includesAny(lower, OUT_OF_RANGE_HINTS) ? maskOutOfRange(text) : text;
+  for (const { signs, needsDigit = false, rules } of RULE_GROUPS) {
+    if ((needsDigit && !hasDigit) || !includesAny(lower, signs)) continue;
     for (const [pattern, instead] of rules) masked = masked.replace(pattern, instead);
   }
   return masked;

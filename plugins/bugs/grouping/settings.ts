@@ -1,4 +1,4 @@
-import { EVERY_MASK, type MaskOptions } from './mask.js';
+import { ALL_MASKS, type MaskOptions } from './mask.js';
 
 export interface GroupingSettings {
   /** New items of one source within an hour that activate the flood rule; 0 disables it. */
@@ -6,9 +6,9 @@ export interface GroupingSettings {
   masks: Partial<MaskOptions>;
 }
 
-export function readGroupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
+export function parseGroupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
   const masks: Partial<MaskOptions> = {};
-  for (const name of Object.keys(EVERY_MASK) as (keyof MaskOptions)[]) {
+  for (const name of Object.keys(ALL_MASKS) as (keyof MaskOptions)[]) {
     const wanted = section[`mask_${name}`];
     if (typeof wanted === 'boolean') masks[name] = wanted;
   }

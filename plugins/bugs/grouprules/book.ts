@@ -4,34 +4,34 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { all } from '../../../lib/paging.js';
-import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
+import { collectAll } from '../../../lib/paging.js';
+import { RevisionedCache } from '../../../lib/caching/revised-copy.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/key.js';
-import type { Ruling } from './compiled-rule.js';
+import type { RuleOutcome } from './compiled-rule.js';
 import { REVISION_ID, type GroupingRule, type RuleListDoc } from '../grouping/grouping-rule.js';
 import { GroupingRuleSet } from './rule-set.js';
 import { RuleSubject } from './subject.js';
 
-const PAGE = 100;
-const COMPILED = 500;
+const PAGE_SIZE = 100;
+const MAX_COMPILED_PROJECTS = 500;
 
 type RuleLists = ReadonlyMap<string, RuleListDoc>;
 
 @injectable()
-export class GroupingRuleBook {
-  readonly #copy: RevisedCopy<RuleLists>;
-  readonly #compiled = new BoundedMap<GroupingRuleSet>({ most: COMPILED });
+export class GroupingRuleCache {
+  readonly #copy: RevisionedCache<RuleLists>;
+  readonly #compiled = new BoundedMap<GroupingRuleSet>({ most: MAX_COMPILED_PROJECTS });
 
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<BugDeps, 'ruleLists' | 'ruleRevisions' | 'clock' | 'log' | 'grouping'>,
   ) {
     const { ruleLists, ruleRevisions, clock, log } = deps;
-    this.#copy = new RevisedCopy<RuleLists>({
+    this.#copy = new RevisionedCache<RuleLists>({
       revisions: ruleRevisions,
       id: REVISION_ID,
-      read: async () => new Map((await all(ruleLists, { limit: PAGE })).map((list) => [list.id, list])),
+      read: async () => new Map((await collectAll(ruleLists, { limit: PAGE_SIZE })).map((list) => [list.id, list])),
       monotonic: () => clock.monotonic(),
       failed: (err) => log.error({ err }, 'the grouping rules could not be read again'),
     });
@@ -40,12 +40,12 @@ export class GroupingRuleBook {
   /**
    * Applies the project's rules. Returns no promise when the cache is fresh and matching is fast.
    */
-  ruling(report: GroupingInput): Ruling | null | Promise<Ruling | null> {
+  evaluate(report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
     const lists = this.#copy.get();
-    return lists instanceof Promise ? lists.then((read) => this.#rule(read, report)) : this.#rule(lists, report);
+    return lists instanceof Promise ? lists.then((read) => this.#evaluate(read, report)) : this.#evaluate(lists, report);
   }
 
-  known(project: string): readonly GroupingRule[] {
+  listCached(project: string): readonly GroupingRule[] {
     return this.#copy.current?.get(project)?.rules ?? [];
   }
 
@@ -65,26 +65,26 @@ export class GroupingRuleBook {
    * Must be called after writing rules. The change is active here when this resolves, elsewhere
    * within two seconds.
    */
-  changed(): Promise<void> {
-    return this.#copy.changed();
+  publishChange(): Promise<void> {
+    return this.#copy.publishChange();
   }
 
   async reload(): Promise<void> {
     await this.#copy.reload();
   }
 
-  #rule(lists: RuleLists, report: GroupingInput): Ruling | null | Promise<Ruling | null> {
+  #evaluate(lists: RuleLists, report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
     const list = lists.get(report.project);
     if (list === undefined || list.rules.length === 0) return null;
     const { clock, grouping } = this.deps;
-    return this.#setOf(list).ruling(new RuleSubject(report, grouping.masks), () => clock.monotonic());
+    return this.#getRuleSet(list).evaluate(new RuleSubject(report, grouping.masks), () => clock.monotonic());
   }
 
-  #setOf(list: RuleListDoc): GroupingRuleSet {
+  #getRuleSet(list: RuleListDoc): GroupingRuleSet {
     const name = `${list.id} ${list.rev}`;
     const before = this.#compiled.get(name);
     if (before !== undefined) return before;
-    const made = GroupingRuleSet.of(list.rules, this.deps.log);
+    const made = GroupingRuleSet.compile(list.rules, this.deps.log);
     this.#compiled.set(name, made);
     return made;
   }

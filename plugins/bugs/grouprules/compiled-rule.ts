@@ -1,7 +1,7 @@
 import { cutText } from '../../../lib/text/cut-text.js';
-import { getShortClassName, titleOf } from '../../../lib/text/error-title.js';
-import { compileLinearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
-import { isDefault } from '../grouping/key.js';
+import { getShortClassName, toErrorTitle } from '../../../lib/text/error-title.js';
+import { compileLinearPattern, InvalidPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
+import { isDefaultPlaceholder } from '../grouping/key.js';
 import { normalizeFunction, normalizeOrigin } from '../grouping/origin.js';
 import type { GroupingRule, RuleBehaviour } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
@@ -12,7 +12,7 @@ const MAX_ELEMENT_LENGTH = 500;
 /** Maximum length of a title (contract 20). */
 const MAX_TITLE_LENGTH = 200;
 
-export interface Ruling {
+export interface RuleOutcome {
   rule_id: string;
   /** Replaces the report's fingerprint; null if the rule sets only the title. */
   fingerprint: string[] | null;
@@ -22,8 +22,8 @@ export interface Ruling {
 }
 
 export interface CompiledRule {
-  fits(subject: RuleSubject): boolean;
-  ruling(subject: RuleSubject): Ruling;
+  matches(subject: RuleSubject): boolean;
+  evaluate(subject: RuleSubject): RuleOutcome;
   /** A search may take a millisecond, so the caller yields to the event loop between searches. */
   slow: boolean;
 }
@@ -44,15 +44,15 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
     try {
       return make();
     } catch (error) {
-      if (!(error instanceof PatternProblem) && !(error instanceof TemplateProblem)) throw error;
+      if (!(error instanceof InvalidPattern) && !(error instanceof TemplateProblem)) throw error;
       faults[field] = error.message;
       return null;
     }
   };
   const { exception_class, message, origin, fingerprint, title } = rule;
   const pattern = message === null ? null : noted('message', () => compileLinearPattern(message, false));
-  const place = origin === null ? null : noted('origin', () => originForm(origin));
-  const elements = fingerprint && noted('fingerprint', () => fingerprint.map(elementOf));
+  const place = origin === null ? null : noted('origin', () => compileOriginPattern(origin));
+  const elements = fingerprint && noted('fingerprint', () => fingerprint.map(parseElement));
   const heading = title === null ? null : noted('title', () => parseTemplate(title));
   checkGroups(faults, pattern, { fingerprint: elements ?? [], title: heading === null ? [] : [heading] });
   if (exception_class === null && message === null && origin === null)
@@ -63,71 +63,71 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
   const ofClass = exception_class === null ? null : compileWildcard(exception_class.trim());
   return {
     slow: pattern !== null,
-    fits: (subject) =>
+    matches: (subject) =>
       (ofClass === null || subject.classes.some(ofClass)) &&
       (place === null || place(subject.origin)) &&
       (pattern === null || pattern.test(subject.message, subject.folded)),
-    ruling: (subject) => {
-      const groups = usedBy(elements, heading) > 0 ? (pattern?.captures(subject.message) ?? []) : [];
+    evaluate: (subject) => {
+      const groups = countUsedGroups(elements, heading) > 0 ? (pattern?.getCaptures(subject.message) ?? []) : [];
       return {
         rule_id: rule.id,
-        fingerprint: elements && elements.map((one) => rendered(one, subject, groups)),
+        fingerprint: elements && elements.map((one) => renderElement(one, subject, groups)),
         keeps_class: elements === null || elements.includes('default'),
-        title: heading && titled(heading, subject, groups),
+        title: heading && renderTitle(heading, subject, groups),
       };
     },
   };
 }
 
-type Element = Template | 'default';
+type FingerprintElement = Template | 'default';
 
-const elementOf = (text: string): Element => (isDefault(text) ? 'default' : parseTemplate(text));
+const parseElement = (text: string): FingerprintElement => (isDefaultPlaceholder(text) ? 'default' : parseTemplate(text));
 
-const usedBy = (elements: readonly Element[] | null, heading: Template | null): number =>
+const countUsedGroups = (elements: readonly FingerprintElement[] | null, heading: Template | null): number =>
   Math.max(heading?.groups ?? 0, ...(elements ?? []).map((one) => (one === 'default' ? 0 : one.groups)));
 
 function checkGroups(
   faults: RuleProblems,
   pattern: LinearPattern | null,
-  templates: { fingerprint: readonly Element[]; title: readonly Template[] },
+  templates: { fingerprint: readonly FingerprintElement[]; title: readonly Template[] },
 ): void {
   if (faults.message !== undefined) return;
   const there = pattern?.groups ?? 0;
   for (const field of ['fingerprint', 'title'] as const) {
-    const named = usedBy(templates[field], null);
+    const named = countUsedGroups(templates[field], null);
     if (named > there)
       faults[field] ??= `{{ ${named} }} names a group that the pattern of the message does not have; it has ${there}`;
   }
 }
 
-const valuesOf = (subject: RuleSubject, groups: readonly string[], message: () => string): TemplateValues => ({
-  named: (name) => (name === 'class' ? subject.exception_class : name === 'origin' ? subject.origin : message()),
-  captured: (index) => groups[index - 1] ?? '',
+const buildTemplateValues = (subject: RuleSubject, groups: readonly string[], message: () => string): TemplateValues => ({
+  getNamed: (name) => (name === 'class' ? subject.exception_class : name === 'origin' ? subject.origin : message()),
+  getCaptured: (index) => groups[index - 1] ?? '',
 });
 
-function rendered(element: Element, subject: RuleSubject, groups: readonly string[]): string {
+function renderElement(element: FingerprintElement, subject: RuleSubject, groups: readonly string[]): string {
   if (element === 'default') return '{{ default }}';
-  const text = cutText(element.render(valuesOf(subject, groups, () => subject.masked)), MAX_ELEMENT_LENGTH);
+  const text = cutText(element.render(buildTemplateValues(subject, groups, () => subject.masked)), MAX_ELEMENT_LENGTH);
   // Report text must not become a placeholder.
-  return isDefault(text) ? text.replaceAll('{{', '{ {') : text;
+  return isDefaultPlaceholder(text) ? text.replaceAll('{{', '{ {') : text;
 }
 
-function titled(heading: Template, subject: RuleSubject, groups: readonly string[]): string | null {
-  const values = valuesOf(subject, groups, () => titleOf(null, subject.message));
-  const named = (name: Parameters<TemplateValues['named']>[0]): string =>
-    name === 'class' ? getShortClassName(subject.exception_class) : values.named(name);
+function renderTitle(heading: Template, subject: RuleSubject, groups: readonly string[]): string | null {
+  const values = buildTemplateValues(subject, groups, () => toErrorTitle(null, subject.message));
+  const named = (name: Parameters<TemplateValues['getNamed']>[0]): string =>
+    name === 'class' ? getShortClassName(subject.exception_class) : values.getNamed(name);
   const line = heading
-    .render({ ...values, named })
+    .render({ ...values, getNamed: named })
     .replace(/\s+/gu, ' ')
     .trim();
   return line === '' ? null : cutText(line, MAX_TITLE_LENGTH);
 }
 
 /** @throws PatternProblem */
-function originForm(given: string): (origin: string) => boolean {
+function compileOriginPattern(given: string): (origin: string) => boolean {
   const [file = '', ...functions] = given.trim().split('#');
   const path = normalizeOrigin(file);
-  if (path === '') throw new PatternProblem('name a file, as `orders/db.py`; `*` stands for any characters');
+  if (path === '') throw new InvalidPattern('name a file, as `orders/db.py`; `*` stands for any characters');
   const ofFile = compileWildcard(path);
   const ofFunction = functions.length === 0 ? null : compileWildcard(normalizeFunction(functions.join('#')));
   return (origin) => {

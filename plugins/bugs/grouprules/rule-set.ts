@@ -1,14 +1,14 @@
 import type { Logger } from '../../../kernel/contract.js';
-import { compileRule, RuleProblem, type CompiledRule, type Ruling } from './compiled-rule.js';
+import { compileRule, RuleProblem, type CompiledRule, type RuleOutcome } from './compiled-rule.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
 
-const SLICE_MS = 5;
+const MAX_SLICE_MS = 5;
 
 export class GroupingRuleSet {
   private constructor(private readonly compiled: readonly CompiledRule[]) {}
 
-  static of(rules: readonly GroupingRule[], log: Pick<Logger, 'error'>): GroupingRuleSet {
+  static compile(rules: readonly GroupingRule[], log: Pick<Logger, 'error'>): GroupingRuleSet {
     const compiled: CompiledRule[] = [];
     for (const rule of rules.filter(({ enabled }) => enabled)) {
       try {
@@ -22,13 +22,13 @@ export class GroupingRuleSet {
     return new GroupingRuleSet(compiled);
   }
 
-  ruling(subject: RuleSubject, monotonic: () => number, from = 0): Ruling | null | Promise<Ruling | null> {
+  evaluate(subject: RuleSubject, monotonic: () => number, from = 0): RuleOutcome | null | Promise<RuleOutcome | null> {
     const began = monotonic();
     for (let i = from; i < this.compiled.length; i++) {
       const rule = this.compiled[i] as CompiledRule;
-      if (rule.fits(subject)) return rule.ruling(subject);
-      if (rule.slow && i + 1 < this.compiled.length && monotonic() - began > SLICE_MS)
-        return new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.ruling(subject, monotonic, i + 1));
+      if (rule.matches(subject)) return rule.evaluate(subject);
+      if (rule.slow && i + 1 < this.compiled.length && monotonic() - began > MAX_SLICE_MS)
+        return new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.evaluate(subject, monotonic, i + 1));
     }
     return null;
   }

@@ -1,14 +1,14 @@
 import { computeGrouping, type GroupingInput } from '../grouping/key.js';
 import type { MaskOptions } from '../grouping/mask.js';
-import type { Keyed } from '../groups/keys.js';
-import type { Ruling } from './compiled-rule.js';
+import type { KeyedReport } from '../groups/keys.js';
+import type { RuleOutcome } from './compiled-rule.js';
 
 /**
  * Computes the grouping of a report that a rule may override.
  * @param report with its original title: a rule's title is only for display and changes no key
  * @param ruling null if no rule matches
  */
-export function applyRuling(report: GroupingInput, ruling: Ruling | null, masks: Partial<MaskOptions>): Keyed {
+export function applyRuleOutcome(report: GroupingInput, ruling: RuleOutcome | null, masks: Partial<MaskOptions>): KeyedReport {
   const { project } = report;
   if (ruling === null || ruling.fingerprint === null) return { project, report, ...computeGrouping(report, masks) };
   const { rule_id, fingerprint, keeps_class } = ruling;

@@ -4,15 +4,15 @@
  */
 
 /** Placeholder names, in addition to `{{ 1 }}` to `{{ 9 }}`, the groups of the message pattern. */
-export const NAMES = ['class', 'message', 'origin'] as const;
-export type PlaceholderName = (typeof NAMES)[number];
+export const PLACEHOLDER_NAMES = ['class', 'message', 'origin'] as const;
+export type PlaceholderName = (typeof PLACEHOLDER_NAMES)[number];
 type Placeholder = PlaceholderName | number;
 
 /** Values of one report, computed only if a template names them. */
 export interface TemplateValues {
-  named(name: PlaceholderName): string;
+  getNamed(name: PlaceholderName): string;
   /** @param index from 1 */
-  captured(index: number): string;
+  getCaptured(index: number): string;
 }
 
 export interface Template {
@@ -21,7 +21,7 @@ export interface Template {
 }
 
 const PLACEHOLDER = /\{\{([^{}]{0,40})\}\}/g;
-const OFFERED = '{{ class }}, {{ message }}, {{ origin }} and {{ 1 }} to {{ 9 }}';
+const PLACEHOLDER_HELP = '{{ class }}, {{ message }}, {{ origin }} and {{ 1 }} to {{ 9 }}';
 
 export class TemplateProblem extends Error {
   override name = 'TemplateProblem';
@@ -32,28 +32,28 @@ export function parseTemplate(text: string): Template {
   const pieces: (string | { placeholder: Placeholder })[] = [];
   let end = 0;
   for (const found of text.matchAll(PLACEHOLDER)) {
-    pieces.push(text.slice(end, found.index), { placeholder: placeholderOf(found[1] as string) });
+    pieces.push(text.slice(end, found.index), { placeholder: parsePlaceholder(found[1] as string) });
     end = found.index + found[0].length;
   }
   pieces.push(text.slice(end));
   const numbers = pieces.map((piece) =>
     typeof piece === 'object' && typeof piece.placeholder === 'number' ? piece.placeholder : 0,
   );
-  return { render: (values) => pieces.map((piece) => filled(piece, values)).join(''), groups: Math.max(...numbers) };
+  return { render: (values) => pieces.map((piece) => renderPart(piece, values)).join(''), groups: Math.max(...numbers) };
 }
 
-function placeholderOf(given: string): Placeholder {
+function parsePlaceholder(given: string): Placeholder {
   const name = given.trim();
   if (/^[1-9]$/.test(name)) return Number(name);
-  const known = NAMES.find((one) => one === name);
+  const known = PLACEHOLDER_NAMES.find((one) => one === name);
   if (known !== undefined) return known;
   if (name === 'default')
     throw new TemplateProblem('{{ default }} stands alone, as an element of a fingerprint: nothing before or after it');
-  throw new TemplateProblem(`{{ ${name} }} is no placeholder; there are ${OFFERED}`);
+  throw new TemplateProblem(`{{ ${name} }} is no placeholder; there are ${PLACEHOLDER_HELP}`);
 }
 
-function filled(piece: string | { placeholder: Placeholder }, values: TemplateValues): string {
+function renderPart(piece: string | { placeholder: Placeholder }, values: TemplateValues): string {
   if (typeof piece === 'string') return piece;
   const { placeholder } = piece;
-  return typeof placeholder === 'number' ? values.captured(placeholder) : values.named(placeholder);
+  return typeof placeholder === 'number' ? values.getCaptured(placeholder) : values.getNamed(placeholder);
 }

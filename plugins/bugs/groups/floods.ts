@@ -10,22 +10,22 @@ import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { FloodDoc } from '../item/model.js';
-import { COARSE_KEYS } from '../item/stored-names.js';
-import { computeFloodKey, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
+import { COARSE_KEYS_FIELD } from '../item/stored-names.js';
+import { computeFloodKey, type FloodKeys, type Grouping, type GroupingInput } from '../grouping/key.js';
 
-const FIRST = 25;
+const MAX_INLINE_KEYS = 25;
 
-export interface Source extends Flood {
+export interface FloodSource extends FloodKeys {
   project: string;
   /** Null if not read, because no item has the report's coarse key. */
-  stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS> | null;
+  stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS_FIELD> | null;
 }
 
 @injectable()
-export class Floods {
+export class FloodDetector {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
 
-  async sourceOf(report: GroupingInput, project: string, grouping: Grouping): Promise<Source | null> {
+  async findSource(report: GroupingInput, project: string, grouping: Grouping): Promise<FloodSource | null> {
     // Only errors flood: users who report a bug or a feature request decide its type themselves.
     if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
     const flood = computeFloodKey(report, grouping);
@@ -35,32 +35,32 @@ export class Floods {
     return { ...flood, project, stored };
   }
 
-  isFlooded({ stored }: Source): boolean {
+  isFlooded({ stored }: FloodSource): boolean {
     const first = stored?.made_at.at(-this.deps.grouping.flood_items);
     return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
   }
 
   /** Returns the dedup key of the first item with the coarse key, if stored with its source. */
-  async keyOfFirst({ coarse_key, stored }: Source): Promise<string | null> {
-    for (const { key, item } of stored?.[COARSE_KEYS] ?? []) {
+  async findFirstKey({ coarse_key, stored }: FloodSource): Promise<string | null> {
+    for (const { key, item } of stored?.[COARSE_KEYS_FIELD] ?? []) {
       const first = key === coarse_key ? await this.deps.items.get(item) : null;
       if (first !== null) return first.dedup_key;
     }
     return null;
   }
 
-  ownKey({ coarse_key, stored }: Source): string | null {
-    return (stored?.[COARSE_KEYS]?.length ?? 0) < FIRST ? null : coarse_key;
+  getSeparateKey({ coarse_key, stored }: FloodSource): string | null {
+    return (stored?.[COARSE_KEYS_FIELD]?.length ?? 0) < MAX_INLINE_KEYS ? null : coarse_key;
   }
 
-  counting(source: Source, item: string): { change: Filter; update: Update } {
+  buildCountWrite(source: FloodSource, item: string): { change: Filter; update: Update } {
     const { clock, grouping } = this.deps;
     const made_at = { each: [clock.iso()], keep: grouping.flood_items };
     const { coarse_key: key } = source;
     // Without `keep`, concurrent creations may exceed the maximum by a few entries, but none is
     // lost.
-    const isFirst = key !== null && this.ownKey(source) === null;
-    const push = { made_at, ...(isFirst && { [COARSE_KEYS]: { each: [{ key, item }] } }) };
+    const isFirst = key !== null && this.getSeparateKey(source) === null;
+    const push = { made_at, ...(isFirst && { [COARSE_KEYS_FIELD]: { each: [{ key, item }] } }) };
     return { change: { id: hashWithinProject(source.project, source.source) }, update: { push } };
   }
 }

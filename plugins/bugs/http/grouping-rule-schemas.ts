@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 import { MAX_RULE_ELEMENTS, MAX_PROJECT_RULES } from '../grouping/grouping-rule.js';
 
 /** Not every store preserves NUL and unpaired surrogates. */
-const text = (max: number): joi.StringSchema =>
+const boundedText = (max: number): joi.StringSchema =>
   joi
     .string()
     .max(max)
@@ -14,33 +14,33 @@ const slug = joi.string().max(64).required();
 export const projectParams = joi.object({ project: slug });
 export const ruleParams = joi.object({ project: slug, id: joi.string().max(64).required() });
 
-const PLACEHOLDERS =
+const PLACEHOLDER_HELP =
   '`{{ class }}`, `{{ message }}`, `{{ origin }}`, and `{{ 1 }}` to `{{ 9 }}`, the groups of `message`';
 
 const fields = {
-  name: text(200).allow('', null).description('Called by what it asks for when left out'),
+  name: boundedText(200).allow('', null).description('Called by what it asks for when left out'),
   enabled: joi.boolean().description('Default true'),
-  exception_class: text(200)
+  exception_class: boundedText(200)
     .allow('', null)
     .description('The class, or its last segment; `*` stands for any characters; upper and lower case are alike'),
-  message: text(500)
+  message: boundedText(500)
     .allow('', null)
     .description('RE2 syntax, searched in the first 2,048 characters of the message; upper and lower case are alike'),
-  origin: text(500)
+  origin: boundedText(500)
     .allow('', null)
     .description('`orders/db.py`, or `orders/db.py#connect`, as grouping normalises it; `*` stands for any characters'),
   fingerprint: joi
     .array()
-    .items(text(200).min(1))
+    .items(boundedText(200).min(1))
     .max(MAX_RULE_ELEMENTS)
     .allow(null)
     .description(
-      `Replaces the grouping. Each element may hold ${PLACEHOLDERS}; \`{{ default }}\` is an element of its own`,
+      `Replaces the grouping. Each element may hold ${PLACEHOLDER_HELP}; \`{{ default }}\` is an element of its own`,
     ),
-  title: text(200).allow('', null).description(`Of new groups. May hold ${PLACEHOLDERS}`),
+  title: boundedText(200).allow('', null).description(`Of new groups. May hold ${PLACEHOLDER_HELP}`),
 };
 
-export const ruleBody = named(
+export const ruleBody = withSchemaName(
   'GroupingRuleFields',
   joi
     .object(fields)
@@ -52,11 +52,11 @@ export const ruleBody = named(
       title: 'Timeout of {{ 1 }}',
     }),
 );
-export const trialBody = named(
+export const trialBody = withSchemaName(
   'GroupingRuleTrial',
   ruleBody.keys({ id: joi.string().max(64).description('The stored rule that it would replace; left out: it is new') }),
 );
-export const orderBody = named(
+export const orderBody = withSchemaName(
   'GroupingRuleOrder',
   joi.object({
     ids: joi
@@ -68,12 +68,12 @@ export const orderBody = named(
   }),
 );
 
-const outside = joi.string().allow(null, '');
+const untrustedText = joi.string().allow(null, '');
 const count = joi.number().integer().min(0);
 const timestamp = joi.string().isoDate();
 const elements = joi.array().items(joi.string().allow('')).allow(null);
 
-const ruleShape = named(
+const ruleShape = withSchemaName(
   'GroupingRule',
   whole({
     id: joi.string(),
@@ -89,16 +89,16 @@ const ruleShape = named(
     updated_at: timestamp,
   }),
 );
-export const ruleOutput = named('GroupingRuleAnswer', whole({ rule: ruleShape }));
-export const rulesOutput = named(
+export const ruleOutput = withSchemaName('GroupingRuleAnswer', whole({ rule: ruleShape }));
+export const rulesOutput = withSchemaName(
   'GroupingRules',
   whole({ items: joi.array().items(ruleShape).max(MAX_PROJECT_RULES) }),
 );
 
 const group = { ref: joi.string(), title: joi.string().allow('') };
-const namedGroup = named('NamedGroup', whole(group));
+const namedGroup = withSchemaName('NamedGroup', whole(group));
 
-export const trialOutput = named(
+export const trialOutput = withSchemaName(
   'GroupingRuleTrialAnswer',
   whole({
     groups: count.description('Groups of the project that were looked at, those seen last first'),
@@ -108,17 +108,17 @@ export const trialOutput = named(
     samples: joi
       .array()
       .items(
-        named(
+        withSchemaName(
           'GroupingRuleSample',
           whole({
             ...group,
             id: joi.string().description('Of the occurrence'),
             occurred_at: timestamp,
-            error_message: outside,
-            exception_class: outside,
-            origin: outside,
+            error_message: untrustedText,
+            exception_class: untrustedText,
+            origin: untrustedText,
             fingerprint: elements.description('As the rule fills it in'),
-            new_title: outside.description('That a new group would get; null: the rule gives none'),
+            new_title: untrustedText.description('That a new group would get; null: the rule gives none'),
             untrusted_fields: joi.array().items(joi.string()),
           }),
         ),
@@ -127,14 +127,14 @@ export const trialOutput = named(
     destinations: joi
       .array()
       .items(
-        named(
+        withSchemaName(
           'GroupingRuleDestination',
           whole({
             group: namedGroup.allow(null).description('null: a new group'),
-            title: outside.description('Of the new group'),
+            title: untrustedText.description('Of the new group'),
             fingerprint: elements,
             occurrences: count,
-            from: joi.array().items(named('GroupingRuleSource', whole({ ...group, occurrences: count }))),
+            from: joi.array().items(withSchemaName('GroupingRuleSource', whole({ ...group, occurrences: count }))),
           }),
         ),
       )

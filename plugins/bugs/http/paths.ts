@@ -1,9 +1,9 @@
 /** Paths and scopes shared by the routes of this plugin (contract 20, endpoints). */
 import type { HttpRequest } from '../../../kernel/contract.js';
 
-export const BASE = '/api/bugtracker/v1';
-export const REPORT = 'bugtracker:report';
-export const READ = 'bugtracker:read';
-export const MANAGE = 'bugtracker:manage';
+export const BASE_PATH = '/api/bugtracker/v1';
+export const REPORT_SCOPE = 'bugtracker:report';
+export const READ_SCOPE = 'bugtracker:read';
+export const MANAGE_SCOPE = 'bugtracker:manage';
 
 export const getIdParam = (request: HttpRequest): string => request.params['id'] ?? '';

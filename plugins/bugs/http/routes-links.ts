@@ -4,24 +4,24 @@ import { Reply } from '../../../ports/http.js';
 import { getRequestCaller, type BugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/links.js';
 import type { ItemDoc } from '../item/model.js';
-import { BASE, getIdParam, MANAGE } from './paths.js';
+import { BASE_PATH, getIdParam, MANAGE_SCOPE } from './paths.js';
 import { idParam } from './schemas.js';
 import * as schemas from './schemas-links.js';
 import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
-const PATH = `${BASE}/bugs/{id}/links`;
-const SHARED = { path: PATH, access: { scope: MANAGE }, output: schemas.linkedOutput } as const;
-const ERRORS = ['claim_required', 'lease_lost', 'conflict'];
+const LINKS_PATH = `${BASE_PATH}/bugs/{id}/links`;
+const SHARED_ROUTE_FIELDS = { path: LINKS_PATH, access: { scope: MANAGE_SCOPE }, output: schemas.linkedOutput } as const;
+const LINK_ERRORS = ['claim_required', 'lease_lost', 'conflict'];
 
 export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
   const answerOf = async (item: ItemDoc, caller: BugCaller): Promise<object> => {
     const { ref, status, rev } = item;
-    return { item: { ref, status, rev }, links: await parts.links(item, caller) };
+    return { item: { ref, status, rev }, links: await parts.listLinks(item, caller) };
   };
   return [
     {
-      ...SHARED,
+      ...SHARED_ROUTE_FIELDS,
       method: 'POST',
       operationId: 'linkItem',
       summary: 'Link an item to another one',
@@ -33,7 +33,7 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
         'than 50 links of an item. `claim_token` is optional and renews the lease of the blocked item, else of this one. `remove` does what DELETE does, for clients without it.',
       input: { params: idParam, body: schemas.linkBody },
       status: [200, 201],
-      errors: ERRORS,
+      errors: LINK_ERRORS,
       handle: async (request) => {
         const caller = getRequestCaller(request);
         const asked = request.body as LinkRequest & { remove?: boolean };
@@ -46,7 +46,7 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
       },
     },
     {
-      ...SHARED,
+      ...SHARED_ROUTE_FIELDS,
       method: 'DELETE',
       operationId: 'unlinkItem',
       summary: 'Remove a link to another item',
@@ -54,10 +54,10 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
         '`kind` and `ref` as this item’s `links` show them, in the body or the query. An item that nothing blocks any more may be ' +
         'handed out at once. 404 where there is no such link.',
       input: { params: idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
-      errors: ERRORS,
+      errors: LINK_ERRORS,
       handle: async (request) => {
         const caller = getRequestCaller(request);
-        const item = await links.remove(getIdParam(request), request.principal, caller, unlinkOf(request));
+        const item = await links.remove(getIdParam(request), request.principal, caller, parseUnlinkRequest(request));
         return answerOf(item, caller);
       },
     },
@@ -65,7 +65,7 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
 }
 
 /** @throws ServiceError validation_failed */
-function unlinkOf({ query, body }: HttpRequest): LinkRequest {
+function parseUnlinkRequest({ query, body }: HttpRequest): LinkRequest {
   const { kind, ref, claim_token }: Partial<LinkRequest> = { ...query, ...(body as Partial<LinkRequest> | null) };
   if (kind === undefined) throw invalid({ kind: 'is required' });
   if (ref === undefined) throw invalid({ ref: 'is required' });

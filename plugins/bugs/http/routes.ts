@@ -3,10 +3,10 @@ import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
 import { getRequestCaller, checkProjectAccess } from '../caller.js';
-import type { Part } from '../lists/parts.js';
+import type { ItemPart } from '../lists/parts.js';
 import type { NextRequest } from '../claims/next.js';
-import type { ListRequest } from '../lists/lists.js';
-import { BASE, getIdParam, MANAGE, READ, REPORT } from './paths.js';
+import type { ItemListRequest } from '../lists/lists.js';
+import { BASE_PATH, getIdParam, MANAGE_SCOPE, READ_SCOPE, REPORT_SCOPE } from './paths.js';
 import { parseReportBody, type ReportBody } from './report-body.js';
 import { buildEditRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
@@ -16,45 +16,45 @@ import { buildGroupingRuleRoutes } from './grouping-rule-routes.js';
 import { buildGroupingRoute } from './split-route.js';
 import * as tools from './tools.js';
 
-type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
+type BugsQuery = ItemListRequest & NextRequest & { action?: 'next' };
 const params = schemas.idParam;
 
 /** Parameters that apply only to a list, or only to `action=next`. */
-const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
-const NEXT_ONLY = ['agent', 'lease_seconds', 'wait_seconds'];
+const LIST_PARAMETERS = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
+const NEXT_PARAMETERS = ['agent', 'lease_seconds', 'wait_seconds'];
 
-function refuse(query: Record<string, unknown>, names: readonly string[], what: string): void {
+function rejectParameters(query: Record<string, unknown>, names: readonly string[], what: string): void {
   const wrong = names.filter((name) => query[name] !== undefined);
   if (wrong.length > 0) throw invalidQuery(Object.fromEntries(wrong.map((name) => [name, what])));
 }
 
 export function buildBugRoutes(services: BugServices): RouteSpec[] {
   return [
-    report(services),
-    projects(services),
-    list(services),
-    next(services),
-    detail(services),
-    similar(services),
+    buildReportRoute(services),
+    buildProjectsRoute(services),
+    buildListRoute(services),
+    buildNextRoute(services),
+    buildDetailRoute(services),
+    buildSimilarRoute(services),
     buildGroupingRoute(services),
     ...buildGroupingRuleRoutes(services),
-    ...parts(services),
-    stats(services),
+    ...buildPartRoutes(services),
+    buildStatsRoute(services),
     ...buildEditRoutes(services),
   ];
 }
 
-const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
+const buildReportRoute = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
   method: 'POST',
-  path: `${BASE}/report`,
+  path: `${BASE_PATH}/report`,
   operationId: 'reportBug',
-  onRefused: () => bugs.refused('agent'),
+  onRefused: () => bugs.countRejection('agent'),
   summary: 'Report a bug, a feature request or an error',
   tool: tools.report,
   description:
     'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
     'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
-  access: { scope: REPORT },
+  access: { scope: REPORT_SCOPE },
   input: { body: schemas.reportBody },
   status: [200, 201],
   output: shapes.reportOutput,
@@ -64,7 +64,7 @@ const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
     const caller = getRequestCaller(request);
     const { report: given, truncated } = parseReportBody(request.body as ReportBody, caller);
     checkProjectAccess(caller, given.project);
-    await secrets.refuse(request.body as Record<string, unknown>);
+    await secrets.rejectSecrets(request.body as Record<string, unknown>);
     const done = await bugs.record(given, { texts: true });
     const answer = {
       id: done.id,
@@ -77,32 +77,32 @@ const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
       client_ref: given.client_ref ?? done.item.client_ref,
       truncated,
       item: done.item,
-      ...(given.resolved_in_build && { latest_build: await builds.latest(given.project) }),
+      ...(given.resolved_in_build && { latest_build: await builds.findLatestVersion(given.project) }),
     };
     return new Reply(done.created ? 201 : 200, answer);
   },
 });
 
-const projects = ({ lists }: BugServices): RouteSpec => ({
+const buildProjectsRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/projects`,
+  path: `${BASE_PATH}/projects`,
   operationId: 'listTrackedProjects',
   summary: 'The projects, with open items and newest version',
-  access: { anyScope: [REPORT, READ, MANAGE] },
+  access: { anyScope: [REPORT_SCOPE, READ_SCOPE, MANAGE_SCOPE] },
   output: shapes.projectsOutput,
-  handle: async (request) => ({ projects: await lists.projects(getRequestCaller(request)) }),
+  handle: async (request) => ({ projects: await lists.listProjects(getRequestCaller(request)) }),
 });
 
-const list = (services: BugServices): RouteSpec => ({
+const buildListRoute = (services: BugServices): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/bugs`,
+  path: `${BASE_PATH}/bugs`,
   operationId: 'listItems',
   summary: 'List items, or ask what changed',
   tool: tools.search,
   description:
     'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and answers `server_time`, the mark for the ' +
     'next question. With `action=next` it does and answers what `POST` does.',
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { query: schemas.bugsQuery },
   strictQuery: true,
   waits: ({ query }) => query['action'] === 'next',
@@ -110,7 +110,7 @@ const list = (services: BugServices): RouteSpec => ({
   handle: async (request) => {
     const query = request.query as BugsQuery;
     if (query.action === 'next') return fetchNext(services, request, query);
-    refuse(request.query, NEXT_ONLY, 'only with action=next');
+    rejectParameters(request.query, NEXT_PARAMETERS, 'only with action=next');
     return services.lists.list(getRequestCaller(request), {
       ...query,
       updated_since: timeParameter('updated_since', query.updated_since),
@@ -118,13 +118,13 @@ const list = (services: BugServices): RouteSpec => ({
   },
 });
 
-const next = (services: BugServices): RouteSpec => ({
+const buildNextRoute = (services: BugServices): RouteSpec => ({
   method: 'POST',
-  path: `${BASE}/bugs`,
+  path: `${BASE_PATH}/bugs`,
   operationId: 'claimNext',
   summary: 'Fetch and reserve the next item in one atomic step (action=next)',
   tool: tools.next,
-  access: { scope: MANAGE },
+  access: { scope: MANAGE_SCOPE },
   input: { query: schemas.nextQuery, body: schemas.nextBody, optionalBody: true },
   strictQuery: true,
   errors: ['too_many_claims'],
@@ -141,75 +141,75 @@ async function fetchNext(
 ): Promise<Reply> {
   const caller = getRequestCaller(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
-  refuse(request.query, LIST_ONLY, 'not with action=next');
-  const filter = await lists.filterOf(caller, query);
+  rejectParameters(request.query, LIST_PARAMETERS, 'not with action=next');
+  const filter = await lists.toFilter(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
-  const granted = await service.next(caller, query, filter, request);
+  const granted = await service.reserveNext(caller, query, filter, request);
   // An agent reads the newest occurrence first; the route's own response keeps the form of its
   // contract.
   if (granted.item === null || caller.by_tool !== true) return answered(granted);
-  return answered({ ...granted, ...(await lists.briefing(granted.item)) });
+  return answered({ ...granted, ...(await lists.getBriefing(granted.item)) });
 }
 
-const detail = ({ lists }: BugServices): RouteSpec => ({
+const buildDetailRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/bugs/{id}`,
+  path: `${BASE_PATH}/bugs/{id}`,
   operationId: 'getItem',
   summary: 'One item with its last ten occurrences, comments and history entries',
   tool: tools.get,
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { params, query: schemas.detailQuery },
   output: shapes.detailOutput,
-  handle: (request) => lists.detail(getIdParam(request), getRequestCaller(request), request.query),
+  handle: (request) => lists.getDetail(getIdParam(request), getRequestCaller(request), request.query),
 });
 
-const similar = ({ lists }: BugServices): RouteSpec => ({
+const buildSimilarRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/bugs/{id}/similar`,
+  path: `${BASE_PATH}/bugs/{id}/similar`,
   operationId: 'listSimilarItems',
   summary: 'Items of the same class or origin, or in the same words',
   description:
     'Other items of the project with the same `exception_class` or `file_path`, those with both first, then those with one, then those whose title, message or class has two of the longest words of its title, most words first.',
   tool: tools.similar,
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { params, query: schemas.similarQuery },
   strictQuery: true,
   output: shapes.similarOutput,
   handle: async (request) => {
     const { limit } = request.query as { limit: number };
-    return { items: await lists.similar(getIdParam(request), getRequestCaller(request), limit) };
+    return { items: await lists.listSimilar(getIdParam(request), getRequestCaller(request), limit) };
   },
 });
 
-const parts = (services: BugServices): RouteSpec[] => [
-  { ...part(services, 'occurrences'), tool: tools.occurrences },
-  part(services, 'activity'),
-  { ...part(services, 'comments'), tool: tools.comments },
+const buildPartRoutes = (services: BugServices): RouteSpec[] => [
+  { ...buildPartRoute(services, 'occurrences'), tool: tools.occurrences },
+  buildPartRoute(services, 'activity'),
+  { ...buildPartRoute(services, 'comments'), tool: tools.comments },
 ];
 
-const part = ({ parts }: BugServices, name: Part): RouteSpec => ({
+const buildPartRoute = ({ parts }: BugServices, name: ItemPart): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/bugs/{id}/${name}`,
+  path: `${BASE_PATH}/bugs/{id}/${name}`,
   operationId: `list${name[0]!.toUpperCase()}${name.slice(1)}`,
   summary: `The ${name} of an item, newest first`,
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { params, query: name === 'occurrences' ? schemas.occurrencesQuery : schemas.pageQuery },
   strictQuery: true,
-  output: shapes.parts[name],
-  handle: (request) => parts.page(getIdParam(request), getRequestCaller(request), name, request.query, request.query),
+  output: shapes.partPages[name],
+  handle: (request) => parts.getPage(getIdParam(request), getRequestCaller(request), name, request.query, request.query),
 });
 
-const stats = ({ stats: service }: BugServices): RouteSpec => ({
+const buildStatsRoute = ({ stats: service }: BugServices): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/stats`,
+  path: `${BASE_PATH}/stats`,
   operationId: 'getItemStats',
   summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
   description:
     'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
     'without that. `project` limits them to one; a token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
     '100,000 of them.',
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { query: schemas.statsQuery },
   output: shapes.statsOutput,
-  handle: (request) => service.of(getRequestCaller(request), (request.query as { project?: string }).project),
+  handle: (request) => service.getStats(getRequestCaller(request), (request.query as { project?: string }).project),
 });

@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 import { LINK_KINDS } from '../item/link-kinds.js';
-import { itemStatus, severity } from '../lists/query-schema.js';
+import { itemStatusSchema, severitySchema } from '../lists/query-schema.js';
 import { claimToken } from './schemas.js';
 
 const link = {
@@ -9,7 +9,7 @@ const link = {
   ref: joi.string().min(1).max(100),
   claim_token: claimToken,
 };
-export const linkBody = named(
+export const linkBody = withSchemaName(
   'LinkRequest',
   joi
     .object({ ...link, kind: link.kind.required(), ref: link.ref.required(), remove: joi.boolean() })
@@ -18,11 +18,11 @@ export const linkBody = named(
 );
 /** Clients that send no body with DELETE use the query, as for a deletion. */
 export const unlinkQuery = joi.object(link);
-export const unlinkBody = named('UnlinkRequest', joi.object(link));
-export const links = joi
+export const unlinkBody = withSchemaName('UnlinkRequest', joi.object(link));
+export const linksSchema = joi
   .array()
   .items(
-    named(
+    withSchemaName(
       'ItemLink',
       whole({
         kind: joi
@@ -33,16 +33,16 @@ export const links = joi
         ref: joi.string(),
         project: joi.string(),
         title: joi.string(),
-        status: itemStatus,
-        severity,
+        status: itemStatusSchema,
+        severity: severitySchema,
         finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate: it blocks nothing'),
         untrusted_fields: joi.array().items(joi.string()),
       }),
     ),
   )
   .description('Links to other items that the caller may read; what blocks it comes first');
-export const itemState = named(
+export const itemStateSchema = withSchemaName(
   'ItemState',
-  whole({ ref: joi.string(), status: itemStatus, rev: joi.number().integer().min(0) }),
+  whole({ ref: joi.string(), status: itemStatusSchema, rev: joi.number().integer().min(0) }),
 );
-export const linkedOutput = named('ItemLinked', whole({ item: itemState, links }));
+export const linkedOutput = withSchemaName('ItemLinked', whole({ item: itemStateSchema, links: linksSchema }));

@@ -1,10 +1,10 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null, '');
 
-const sighting = named(
+const sighting = withSchemaName(
   'ReleaseSighting',
   whole({
     version: joi.string(),
@@ -12,7 +12,7 @@ const sighting = named(
     seconds_after: joi.number().integer().description('From its publish to the report; negative: before it'),
   }),
 );
-const suspect = named(
+const suspect = withSchemaName(
   'SuspectCommit',
   whole({
     id: joi.string().description('Its hash'),

@@ -3,20 +3,20 @@
  * dropped.
  */
 import joi from 'joi';
-import { named, stated, unlisted } from '../../../kernel/contract.js';
-import { WHERE } from '../lists/facets.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../../kernel/contract.js';
+import { OCCURRENCE_FILTER_NAMES } from '../lists/facets.js';
 import { MAX_COMMENT_LENGTH } from '../item/model.js';
 import {
-  errorLevel,
-  filterBody,
-  itemStatus,
-  itemType,
-  namedFilters,
-  severity,
-  sorting,
+  errorLevelSchema,
+  filterBodySchema,
+  itemStatusSchema,
+  itemTypeSchema,
+  namedFilterSchemas,
+  severitySchema,
+  sortSchemas,
 } from '../lists/query-schema.js';
 
-const MAX_LINE = 2_147_483_647;
+const MAX_LINE_NUMBER = 2_147_483_647;
 
 const short = joi.string().max(200).allow(null, '');
 const url = joi
@@ -25,12 +25,12 @@ const url = joi
   .uri({ scheme: ['http', 'https'] })
   .allow(null, '');
 const path = joi.string().max(1024).allow(null, '');
-export const long = joi.string().allow(null, '');
+export const longText = joi.string().allow(null, '');
 const filled = /\S/;
 /** `max` counts UTF-16 units, the contract counts characters. */
-const characters = (most: number): joi.StringSchema => {
+const limitCharacters = (most: number): joi.StringSchema => {
   const fits = new RegExp(`^.{0,${most}}$`, 'su');
-  return stated(
+  return withJsonSchema(
     { maxLength: most },
     joi
       .string()
@@ -39,15 +39,15 @@ const characters = (most: number): joi.StringSchema => {
   );
 };
 /** The contract counts UTF-8 bytes. */
-const bytes = (most: number): joi.StringSchema => {
+const limitBytes = (most: number): joi.StringSchema => {
   const large = { custom: `must be at most ${most} bytes of UTF-8` };
   const fits = (value: string): boolean => Buffer.byteLength(value) <= most;
   const schema = joi.string().max(most);
   return schema.custom((value: string, helpers) => (fits(value) ? value : helpers.message(large)));
 };
-const title = characters(200).pattern(filled).message('must not be empty');
+const title = limitCharacters(200).pattern(filled).message('must not be empty');
 const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
-const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
+const line = joi.number().integer().min(0).max(MAX_LINE_NUMBER).allow(null);
 const agent = joi.string().min(1).max(200).pattern(filled).message('must not be empty');
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
 const waitSeconds = joi.number().integer().min(0).max(25);
@@ -55,12 +55,12 @@ export const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 /** A time with its offset; without one, it would depend on the time zone of the machine. */
-const since = stated(
+const since = withJsonSchema(
   { format: 'date-time' },
   joi.string().pattern(RFC_3339).message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z'),
 );
 
-export const context = {
+export const contextFields = {
   environment: short,
   repo_url: path,
   commit_sha: short,
@@ -74,26 +74,26 @@ export const context = {
 
 export const pullRequestState = joi.string().valid('draft', 'open', 'merged', 'closed');
 
-export const reportBody = named(
+export const reportBody = withSchemaName(
   'BugReport',
   joi
     .object({
       project: joi.string().min(1).max(64).required(),
       title: title.required(),
-      type: itemType,
-      description: long,
-      error_message: long,
-      stack_trace: long,
+      type: itemTypeSchema,
+      description: longText,
+      error_message: longText,
+      stack_trace: longText,
       exception_class: short,
-      error_level: errorLevel.allow(null),
-      severity,
-      urgency: severity,
-      client_ref: characters(200).min(1).allow(null),
+      error_level: errorLevelSchema.allow(null),
+      severity: severitySchema,
+      urgency: severitySchema,
+      client_ref: limitCharacters(200).min(1).allow(null),
       tags: tags.allow(null),
       app_version: short,
       build: short,
       release: short,
-      ...context,
+      ...contextFields,
     })
     .example({
       project: 'shop',
@@ -108,19 +108,19 @@ export const reportBody = named(
     }),
 );
 
-const comment = bytes(MAX_COMMENT_LENGTH).pattern(filled).message('must not be empty');
+const comment = limitBytes(MAX_COMMENT_LENGTH).pattern(filled).message('must not be empty');
 
-export const editBody = named(
+export const editBody = withSchemaName(
   'ItemChange',
   joi
     .object({
       title,
       description: joi.string().max(65_536).allow(null, ''),
-      status: itemStatus,
+      status: itemStatusSchema,
       reason: joi.string().max(4096).allow(null, ''),
       duplicate_of: joi.string().max(100).allow(null),
-      severity,
-      urgency: severity,
+      severity: severitySchema,
+      urgency: severitySchema,
       severity_locked: joi.boolean(),
       tags,
       assignee: joi.string().max(200).allow(null, '').description('An account; null: nobody'),
@@ -129,14 +129,14 @@ export const editBody = named(
       force: joi.boolean(),
       fix_commit: short,
       pr_state: pullRequestState.description('Of `pr_url`, where no forge tells of it'),
-      ...context,
+      ...contextFields,
       type: joi.string().valid('bug', 'feature'),
       hold: joi.boolean().description('A person stops the work on it, with `reason`; a program needs `force`'),
     })
     .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),
 );
 
-export const commentBody = named(
+export const commentBody = withSchemaName(
   'CommentCreation',
   joi
     .object({
@@ -147,12 +147,12 @@ export const commentBody = named(
     .example({ body: 'Fixed in the branch `cart`; the release follows.' }),
 );
 
-export const claimBody = named(
+export const claimBody = withSchemaName(
   'ClaimRequest',
   joi.object({ agent, lease_seconds: leaseSeconds }).example({ agent: 'fixer-1', lease_seconds: 1800 }),
 );
-export const nextBody = named('NextRequest', claimBody.keys({ wait_seconds: waitSeconds }));
-export const renewBody = named(
+export const nextBody = withSchemaName('NextRequest', claimBody.keys({ wait_seconds: waitSeconds }));
+export const renewBody = withSchemaName(
   'RenewRequest',
   joi.object({
     agent,
@@ -173,7 +173,7 @@ export const renewBody = named(
       .description('Tokens of a language model so far, in all'),
   }),
 );
-export const releaseBody = named(
+export const releaseBody = withSchemaName(
   'ReleaseRequest',
   joi.object({
     agent,
@@ -188,17 +188,17 @@ export const statsQuery = joi.object({ project: joi.string().max(64) });
 export const idParam = joi.object({ id: joi.string().max(100).required() });
 
 const paging = {
-  limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
+  limit: withJsonSchema({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
   include_total: joi.boolean(),
 };
 
-export const bulkBody = named(
+export const bulkBody = withSchemaName(
   'BulkChange',
   joi
     .object({
       ids: joi.array().items(joi.string().min(1).max(100)).min(1).max(200).description('Ids or refs'),
-      filter: filterBody,
+      filter: filterBodySchema,
       expected_count: joi
         .number()
         .integer()
@@ -217,7 +217,7 @@ export const bulkBody = named(
     .example({ ids: ['shop-17', 'shop-18'], set: { status: 'closed' } }),
 );
 
-export const mergeBody = named(
+export const mergeBody = withSchemaName(
   'MergeRequest',
   joi.object({
     into: joi.string().min(1).max(100).required().description('Id or ref of the item that counts from now on'),
@@ -233,10 +233,10 @@ const removal = {
   force: joi.boolean(),
 };
 export const removalQuery = joi.object(removal);
-export const removalBody = named('RemovalRequest', joi.object(removal));
+export const removalBody = withSchemaName('RemovalRequest', joi.object(removal));
 export const pageQuery = joi.object(paging);
 const among = joi.array().items(joi.string().min(1).max(200)).max(20);
-export const occurrencesQuery = pageQuery.keys(Object.fromEntries(WHERE.map((name) => [name, among])));
+export const occurrencesQuery = pageQuery.keys(Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, among])));
 export const detailQuery = joi.object({
   occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),
 });
@@ -244,18 +244,18 @@ export const similarQuery = joi.object({ limit: joi.number().integer().min(1).ma
 
 const nextFields = { agent, lease_seconds: leaseSeconds, wait_seconds: waitSeconds };
 export const bugsQuery = joi.object({
-  ...namedFilters,
+  ...namedFilterSchemas,
   ...paging,
-  ...sorting,
+  ...sortSchemas,
   updated_since: since,
   // openapi.json documents these at POST, which has a single response type.
-  action: unlisted(joi.string().valid('next')),
-  agent: unlisted(agent),
-  lease_seconds: unlisted(leaseSeconds),
-  wait_seconds: unlisted(waitSeconds),
+  action: hideFromOpenApi(joi.string().valid('next')),
+  agent: hideFromOpenApi(agent),
+  lease_seconds: hideFromOpenApi(leaseSeconds),
+  wait_seconds: hideFromOpenApi(waitSeconds),
 });
 export const nextQuery = joi.object({
-  ...namedFilters,
+  ...namedFilterSchemas,
   action: joi.string().valid('next').required().description('Fetches and reserves one item'),
   ...nextFields,
 });

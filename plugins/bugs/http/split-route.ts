@@ -5,14 +5,14 @@ import { getRequestCaller } from '../caller.js';
 import type { BugServices } from '../services.js';
 import { isSelection, type SplitRequest } from '../splitting/splitting.js';
 import { cleanJson } from '../text/clean.js';
-import { BASE, getIdParam, MANAGE, READ } from './paths.js';
+import { BASE_PATH, getIdParam, MANAGE_SCOPE, READ_SCOPE } from './paths.js';
 import { idParam } from './schemas.js';
 import { groupingOutput, splitBody, splitOutput } from './split-schemas.js';
 import * as tools from './tools.js';
 
 export const buildSplitRoute = (services: Pick<BugServices, 'merging' | 'splitting'>): RouteSpec => ({
   method: 'POST',
-  path: `${BASE}/bugs/{id}/split`,
+  path: `${BASE_PATH}/bugs/{id}/split`,
   operationId: 'splitItem',
   summary: 'Split an item by occurrence, or take a merged one out again',
   tool: tools.split,
@@ -21,7 +21,7 @@ export const buildSplitRoute = (services: Pick<BugServices, 'merging' | 'splitti
     'becomes a new item, and later reports of it are counted there; `merge` of the new item into this one takes it back. With ' +
     '`dry_run` nothing is stored: the answer says what would go where, and without a choice what the occurrences differ in. ' +
     'Under a live lease as with PATCH.',
-  access: { scope: MANAGE },
+  access: { scope: MANAGE_SCOPE },
   input: {
     params: idParam,
     body: splitBody,
@@ -38,24 +38,24 @@ export const buildSplitRoute = (services: Pick<BugServices, 'merging' | 'splitti
     'precondition_failed',
     'reason_required',
   ],
-  handle: (request) => answer(services, request),
+  handle: (request) => splitItem(services, request),
 });
 
 export const buildGroupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): RouteSpec => ({
   method: 'GET',
-  path: `${BASE}/bugs/{id}/grouping`,
+  path: `${BASE_PATH}/bugs/{id}/grouping`,
   operationId: 'explainGrouping',
   summary: 'Why the reports of an item are one group',
   description:
     'Its grouping keys with what they are made of: class, origin and masked message, and how each came to the item; what was ' +
     'merged into it and split off from it. `says` tells all of it in sentences.',
-  access: { scope: READ },
+  access: { scope: READ_SCOPE },
   input: { params: idParam },
   output: groupingOutput,
-  handle: async (request) => ({ grouping: await reasons.named(getIdParam(request), getRequestCaller(request)) }),
+  handle: async (request) => ({ grouping: await reasons.getReasonsByName(getIdParam(request), getRequestCaller(request)) }),
 });
 
-async function answer(
+async function splitItem(
   { merging, splitting }: Pick<BugServices, 'merging' | 'splitting'>,
   request: HttpRequest,
 ): Promise<object> {

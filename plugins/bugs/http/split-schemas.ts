@@ -1,13 +1,13 @@
 /** Schemas of splits and of the explanation of a group (contract 20, merge and split). */
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
-import { RESPECTS } from '../grouping/difference.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { DIFFERENCE_FIELDS } from '../grouping/difference.js';
 import { claimToken, editBody } from './schemas.js';
-import { item } from './schemas-output.js';
+import { itemSchema } from './schemas-output.js';
 
-const field = named('SplitField', joi.string().valid(...RESPECTS));
+const field = withSchemaName('SplitField', joi.string().valid(...DIFFERENCE_FIELDS));
 
-export const splitBody = named(
+export const splitBody = withSchemaName(
   'SplitRequest',
   joi
     .object({
@@ -36,7 +36,7 @@ export const splitBody = named(
 const count = joi.number().integer().min(0);
 const outside = joi.string().allow(null, '');
 
-const side = named(
+const side = withSchemaName(
   'SplitSide',
   whole({
     occurrences: count.description('Kept ones'),
@@ -45,7 +45,7 @@ const side = named(
     samples: joi
       .array()
       .items(
-        named(
+        withSchemaName(
           'SplitSample',
           whole({
             id: joi.string(),
@@ -64,19 +64,19 @@ const side = named(
   }),
 );
 
-const preview = named(
+const preview = withSchemaName(
   'SplitPreview',
   whole({
     differences: joi
       .array()
       .items(
-        named(
+        withSchemaName(
           'SplitVariety',
           whole({
             field,
             values: joi
               .array()
-              .items(named('SplitValue', whole({ value: joi.string(), count })))
+              .items(withSchemaName('SplitValue', whole({ value: joi.string(), count })))
               .description('Text from outside; how many of the kept occurrences have it'),
           }),
         ),
@@ -92,28 +92,28 @@ const preview = named(
   }),
 );
 
-export const splitOutput = named(
+export const splitOutput = withSchemaName(
   'SplitAnswer',
   joi.object({
-    item: item.required(),
-    split_off: item.description('The new item; missing for a preview, and where a merge was taken back'),
+    item: itemSchema.required(),
+    split_off: itemSchema.description('The new item; missing for a preview, and where a merge was taken back'),
     preview: preview.description('What went, or would go, where; missing where a merge was taken back'),
   }),
 );
 
 const words = joi.array().items(joi.string());
 
-export const groupingOutput = named(
+export const groupingOutput = withSchemaName(
   'GroupingAnswer',
   whole({
-    grouping: named(
+    grouping: withSchemaName(
       'GroupReasons',
       whole({
         exception_class: outside,
         keys: joi
           .array()
           .items(
-            named(
+            withSchemaName(
               'KeyReason',
               whole({
                 key: joi.string(),

@@ -2,71 +2,71 @@
  * Formats responses for agents (contract 95, MCP): short, without repetition, with only the fields
  * that an agent needs.
  */
-import { showComments } from './tool-comments.js';
-import { compactOccurrence } from './tool-occurrence.js';
+import { formatComments } from './tool-comments.js';
+import { formatOccurrence } from './tool-occurrence.js';
 import { formatSuspects } from './tool-suspects.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from './tool-text.js';
 
-type Data = Readonly<Record<string, unknown>>;
-type Answer = Record<string, unknown>;
+type JsonObject = Readonly<Record<string, unknown>>;
+type ToolAnswer = Record<string, unknown>;
 
-const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
-const dataOf = (value: unknown): Data => (isData(value) ? value : {});
-const listOf = (value: unknown): Data[] => (Array.isArray(value) ? value.filter(isData) : []);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
+const toObjectList = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-const only = (data: Data, names: readonly string[]): Answer =>
+const pickFields = (data: JsonObject, names: readonly string[]): ToolAnswer =>
   Object.fromEntries(names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
-const without = (data: Data, names: readonly string[]): Answer =>
+const omitFields = (data: JsonObject, names: readonly string[]): ToolAnswer =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
-const told = (data: Data): Answer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
+const omitEmptyFields = (data: JsonObject): ToolAnswer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
 
-function handed(data: Data, comments = true): Answer {
-  const { untrusted_fields, comments: last, ...handover } = dataOf(data['handover']);
-  const said = told({ ...handover, comments: comments ? (showComments(last) ?? null) : null });
+function formatHandover(data: JsonObject, comments = true): ToolAnswer {
+  const { untrusted_fields, comments: last, ...handover } = toObject(data['handover']);
+  const said = omitEmptyFields({ ...handover, comments: comments ? (formatComments(last) ?? null) : null });
   return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
 }
 
-const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: showComments(data['news']) });
+const formatNews = (data: JsonObject): ToolAnswer => (isEmpty(data['news'] ?? null) ? {} : { news: formatComments(data['news']) });
 
-export const formatRejection = (error: Data): Answer => ({ ...error, ...newsOf(error) });
+export const formatRejection = (error: JsonObject): ToolAnswer => ({ ...error, ...formatNews(error) });
 
-export const formatCommentPage = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
+export const formatCommentPage = (data: JsonObject): ToolAnswer => ({ ...data, items: formatComments(data['items']) });
 
-export const formatWrite = (data: Data): Answer => {
-  const item = isData(data['item']) ? data['item'] : data;
+export const formatWrite = (data: JsonObject): ToolAnswer => {
+  const item = isObject(data['item']) ? data['item'] : data;
   return {
-    ...only(item, ['ref', 'status', 'rev']),
-    ...only(data, ['lease']),
+    ...pickFields(item, ['ref', 'status', 'rev']),
+    ...pickFields(data, ['lease']),
     ...(typeof data['latest_build'] === 'string' && { latest_build: data['latest_build'] }),
-    ...handed(data),
-    ...newsOf(data),
+    ...formatHandover(data),
+    ...formatNews(data),
   };
 };
 
-const LINK = ['kind', 'ref', 'title', 'status', 'untrusted_fields'];
-const linksOf = (data: Data): Answer => {
-  const links = listOf(data['links']).map((link) => only(link, LINK));
+const LINK_FIELDS = ['kind', 'ref', 'title', 'status', 'untrusted_fields'];
+const formatLinkList = (data: JsonObject): ToolAnswer => {
+  const links = toObjectList(data['links']).map((link) => pickFields(link, LINK_FIELDS));
   return links.length === 0 ? {} : { links };
 };
 
-export const formatLinks = (data: Data): Answer => ({ ...formatWrite(data), ...linksOf(data) });
+export const formatLinks = (data: JsonObject): ToolAnswer => ({ ...formatWrite(data), ...formatLinkList(data) });
 
-export const formatSplit = (data: Data): Answer => ({
+export const formatSplit = (data: JsonObject): ToolAnswer => ({
   ...formatWrite(data),
-  ...(isData(data['split_off']) && { split_off: only(data['split_off'], ['ref', 'title', 'hit_count']) }),
-  ...(isData(data['split_off']) || !isData(data['preview']) ? {} : { preview: told(data['preview']) }),
+  ...(isObject(data['split_off']) && { split_off: pickFields(data['split_off'], ['ref', 'title', 'hit_count']) }),
+  ...(isObject(data['split_off']) || !isObject(data['preview']) ? {} : { preview: omitEmptyFields(data['preview']) }),
 });
 
-export const formatReport = (data: Data): Answer => ({
+export const formatReport = (data: JsonObject): ToolAnswer => ({
   ...formatWrite(data),
-  ...only(data, ['id', 'created', 'deduplicated']),
+  ...pickFields(data, ['id', 'created', 'deduplicated']),
   ...(Array.isArray(data['truncated']) && data['truncated'].length > 0 && { truncated: data['truncated'] }),
 });
 
-const IDLE = [
+const OMITTED_FIELDS = [
   'urgency',
   'dedup_key',
   'hour_count',
@@ -82,7 +82,7 @@ const IDLE = [
   'rev',
 ];
 
-function itemOf(item: Data, roots: readonly string[]): Answer {
+function formatItem(item: JsonObject, roots: readonly string[]): ToolAnswer {
   const {
     app_version,
     last_build,
@@ -91,8 +91,8 @@ function itemOf(item: Data, roots: readonly string[]): Answer {
     stack_trace: trace,
     claim,
     ...rest
-  } = told(without(item, item['source'] === 'sdk' ? [...IDLE, 'client_ref'] : IDLE));
-  const title = wordOf(rest['title']);
+  } = omitEmptyFields(omitFields(item, item['source'] === 'sdk' ? [...OMITTED_FIELDS, 'client_ref'] : OMITTED_FIELDS));
+  const title = toText(rest['title']);
   return {
     ...rest,
     ...(typeof kind === 'string' && !title.startsWith(`${kind}:`) && { exception_class: kind }),
@@ -100,59 +100,59 @@ function itemOf(item: Data, roots: readonly string[]): Answer {
     ...(typeof trace === 'string' && { stack_trace: shortenTrace(trace, roots) }),
     ...(app_version !== undefined && app_version !== item['first_build'] && { app_version }),
     ...(last_build !== undefined && last_build !== item['first_build'] && { last_build }),
-    ...(isData(claim) && { claim: only(claim, ['agent', 'expires_at']) }),
+    ...(isObject(claim) && { claim: pickFields(claim, ['agent', 'expires_at']) }),
   };
 }
 
-const CALLER_LINES = 2;
+const MAX_CALLER_LINES = 2;
 
 /** Returns source lines with the failing line marked: `> 41 return price.total;`. */
-function sourceText(source: unknown, line: unknown, around = Infinity): string | null {
-  const lines = Object.entries(dataOf(source)).filter(([at]) => Math.abs(Number(at) - Number(line)) <= around);
+function formatSource(source: unknown, line: unknown, around = Infinity): string | null {
+  const lines = Object.entries(toObject(source)).filter(([at]) => Math.abs(Number(at) - Number(line)) <= around);
   if (lines.length === 0) return null;
   return lines.map(([at, code]) => `${Number(at) === line ? '>' : ' '} ${at}  ${String(code)}`).join('\n');
 }
 
-const wordOf = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-const framesOf = (occurrence: Data): Data[] => listOf(dataOf(occurrence['context'])['frames']);
+const listFrames = (occurrence: JsonObject): JsonObject[] => toObjectList(toObject(occurrence['context'])['frames']);
 
-function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer {
-  const context = dataOf(occurrence['context']);
+function formatCrash(item: JsonObject, occurrence: JsonObject, roots: readonly string[]): ToolAnswer {
+  const context = toObject(occurrence['context']);
   const line = occurrence['line_no'] ?? item['line_no'];
   const file = occurrence['file_path'] ?? item['file_path'] ?? null;
-  const lines = dataOf(context['source']);
-  const callers = framesOf(occurrence).flatMap((frame) => {
-    const source = sourceText(frame['source'], frame['lineno'], CALLER_LINES);
+  const lines = toObject(context['source']);
+  const callers = listFrames(occurrence).flatMap((frame) => {
+    const source = formatSource(frame['source'], frame['lineno'], MAX_CALLER_LINES);
     if (source === null && frame['locals'] === undefined) return [];
-    const path = wordOf(frame['filename'] ?? frame['module']);
-    const place = `${stripRoots(path, roots)}:${wordOf(frame['lineno'])} ${wordOf(frame['function'])}`.trimEnd();
-    const shown = frame['filename'] === file && wordOf(frame['lineno']) in lines ? null : source;
-    const locals = isData(frame['locals']) ? formatLines(frame['locals']) : null;
+    const path = toText(frame['filename'] ?? frame['module']);
+    const place = `${stripRoots(path, roots)}:${toText(frame['lineno'])} ${toText(frame['function'])}`.trimEnd();
+    const shown = frame['filename'] === file && toText(frame['lineno']) in lines ? null : source;
+    const locals = isObject(frame['locals']) ? formatLines(frame['locals']) : null;
     return [[place, shown, locals].filter((part) => part !== null).join('\n')];
   });
-  const crash = told({
+  const crash = omitEmptyFields({
     file: typeof file === 'string' ? stripRoots(file, roots) : file,
     line: line ?? null,
-    source: sourceText(context['source'], line),
-    locals: isData(context['locals']) ? formatLines(context['locals']) : (context['locals'] ?? null),
+    source: formatSource(context['source'], line),
+    locals: isObject(context['locals']) ? formatLines(context['locals']) : (context['locals'] ?? null),
     callers: callers.join('\n'),
   });
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
 
 /** Shown by `crash`, or of no use for the fix. */
-const NO_CONTEXT = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
+const OMITTED_CONTEXT_FIELDS = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
 
-function contextOf(context: unknown): Answer {
-  const { contexts, extra, ...rest } = told(without(dataOf(context), NO_CONTEXT));
-  const text = [rest, dataOf(contexts), dataOf(extra)].map(formatLines).filter(Boolean).join('\n');
+function formatContext(context: unknown): ToolAnswer {
+  const { contexts, extra, ...rest } = omitEmptyFields(omitFields(toObject(context), OMITTED_CONTEXT_FIELDS));
+  const text = [rest, toObject(contexts), toObject(extra)].map(formatLines).filter(Boolean).join('\n');
   return text === '' ? {} : { context: text };
 }
 
-function besideItem(occurrence: Data, item: Data, hidden: readonly string[], roots: readonly string[]): Answer {
-  const { context, ...rest } = told(without(occurrence, ['id', 'received_at', ...hidden]));
+function omitSharedFields(occurrence: JsonObject, item: JsonObject, hidden: readonly string[], roots: readonly string[]): ToolAnswer {
+  const { context, ...rest } = omitEmptyFields(omitFields(occurrence, ['id', 'received_at', ...hidden]));
   const other = Object.entries(rest).filter(
     ([name, value]) => name === 'untrusted_fields' || JSON.stringify(item[name]) !== JSON.stringify(value),
   );
@@ -160,76 +160,76 @@ function besideItem(occurrence: Data, item: Data, hidden: readonly string[], roo
   return {
     ...(at !== item['last_seen_at'] && { occurred_at: at }),
     ...shown,
-    ...(typeof message === 'string' && !wordOf(item['title']).includes(message) && { error_message: message }),
+    ...(typeof message === 'string' && !toText(item['title']).includes(message) && { error_message: message }),
     ...(typeof trace === 'string' && { stack_trace: shortenTrace(trace, roots) }),
-    ...contextOf(context),
+    ...formatContext(context),
   };
 }
 
-function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answer; occurrence: Answer | null } {
+function formatItemWithOccurrence(item: JsonObject, newest: JsonObject | null): { crash: ToolAnswer; item: ToolAnswer; occurrence: ToolAnswer | null } {
   const occurrence = newest ?? {};
-  const roots = findRoots(framesOf(occurrence));
-  const crash = crashOf(item, occurrence, roots);
+  const roots = findRoots(listFrames(occurrence));
+  const crash = formatCrash(item, occurrence, roots);
   const place = Object.keys(crash).length > 0 ? ['file_path', 'line_no'] : [];
   const trace = occurrence['stack_trace'];
   const older = typeof trace === 'string' && trace !== item['stack_trace'] ? ['stack_trace'] : [];
   const build = occurrence['app_version'] === item['last_build'] ? ['last_build'] : [];
   return {
     crash,
-    item: itemOf(without(item, [...place, ...older, ...build]), roots),
-    occurrence: newest && besideItem(occurrence, item, place, roots),
+    item: formatItem(omitFields(item, [...place, ...older, ...build]), roots),
+    occurrence: newest && omitSharedFields(occurrence, item, place, roots),
   };
 }
 
 const MAX_SHARES = 3;
 
 /** Formats `1.4.0 ×12, 1.3.9 ×2`. A single value would repeat the item. */
-function spreadOf(spread: unknown): Answer {
-  const { tags, ...kinds } = dataOf(spread);
-  const named = (of: Data): string[] =>
+function formatSpread(spread: unknown): ToolAnswer {
+  const { tags, ...kinds } = toObject(spread);
+  const named = (of: JsonObject): string[] =>
     Object.entries(of).flatMap(([name, list]) => {
-      const values = listOf(list).slice(0, MAX_SHARES);
-      const shares = values.map(({ value, count }) => `${wordOf(value)} ×${wordOf(count)}`).join(', ');
+      const values = toObjectList(list).slice(0, MAX_SHARES);
+      const shares = values.map(({ value, count }) => `${toText(value)} ×${toText(count)}`).join(', ');
       return values.length < 2 ? [] : [`${name}: ${shares}`];
     });
-  const lines = [...named(kinds), ...named(dataOf(tags)).slice(0, MAX_SHARES)];
+  const lines = [...named(kinds), ...named(toObject(tags)).slice(0, MAX_SHARES)];
   return lines.length === 0 ? {} : { spread: lines.join('\n') };
 }
 
-const placesOf = (data: Data): Answer => ({
+const formatPlaces = (data: JsonObject): ToolAnswer => ({
   ...formatSuspects(data),
   ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
   ...(typeof data['requester'] === 'string' && { requester: data['requester'] }),
-  ...spreadOf(data['spread']),
+  ...formatSpread(data['spread']),
 });
 
-const NEAR_TITLE = 80;
+const MAX_SIMILAR_TITLE_LENGTH = 80;
 
-const nearOf = (data: Data): Answer => {
-  const similar = listOf(data['similar']).map(({ ref, status, title }) => {
-    return { ref, status, title: wordOf(title).slice(0, NEAR_TITLE).toWellFormed() };
+const formatSimilar = (data: JsonObject): ToolAnswer => {
+  const similar = toObjectList(data['similar']).map(({ ref, status, title }) => {
+    return { ref, status, title: toText(title).slice(0, MAX_SIMILAR_TITLE_LENGTH).toWellFormed() };
   });
   return similar.length === 0 ? {} : { similar };
 };
 
-export const formatClaim = (data: Data): Answer => {
-  if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
+export const formatClaim = (data: JsonObject): ToolAnswer => {
+  if (!isObject(data['item'])) return { item: null, ...(isObject(data['waiting']) && { waiting: omitEmptyFields(data['waiting']) }) };
   const whole = data['item'];
-  const newest = isData(data['occurrence']) ? compactOccurrence(data['occurrence'], whole) : null;
-  const { crash, item, occurrence } = itemWith(whole, newest);
+  const newest = isObject(data['occurrence']) ? formatOccurrence(data['occurrence'], whole) : null;
+  const { crash, item, occurrence } = formatItemWithOccurrence(whole, newest);
   return {
     ...crash,
-    item: { ...item, ...(isData(item['claim']) && { claim: only(item['claim'], ['agent']) }) },
-    ...placesOf(data),
+    item: { ...item, ...(isObject(item['claim']) && { claim: pickFields(item['claim'], ['agent']) }) },
+    ...formatPlaces(data),
     ...(occurrence && { occurrence }),
-    ...nearOf(data),
-    ...only(data, ['lease']),
-    ...handed(data),
-    ...newsOf(data),
+    ...formatSimilar(data),
+    ...pickFields(data, ['lease']),
+    ...formatHandover(data),
+    ...formatNews(data),
   };
 };
 
-const SHORT = [
+const SHORT_ITEM_FIELDS = [
   'ref',
   'type',
   'status',
@@ -248,35 +248,35 @@ const SHORT = [
   'untrusted_fields',
 ];
 
-export const formatItemList = (data: Data): Answer => ({
+export const formatItemList = (data: JsonObject): ToolAnswer => ({
   ...data,
-  items: listOf(data['items']).map((item) => told(only(item, SHORT))),
+  items: toObjectList(data['items']).map((item) => omitEmptyFields(pickFields(item, SHORT_ITEM_FIELDS))),
 });
 
-function difference(occurrence: Data, from: Data): Answer {
+function pickDifferences(occurrence: JsonObject, from: JsonObject): ToolAnswer {
   const always = ['id', 'occurred_at'];
   const names = Object.keys(occurrence).filter(
     (name) =>
       !['received_at', 'context'].includes(name) && JSON.stringify(occurrence[name]) !== JSON.stringify(from[name]),
   );
-  const other = dataOf(from['context']);
-  const context = Object.entries(dataOf(occurrence['context'])).filter(
+  const other = toObject(from['context']);
+  const context = Object.entries(toObject(occurrence['context'])).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
   );
-  const { stack_trace: trace, ...rest } = only(occurrence, [...always, ...names]);
+  const { stack_trace: trace, ...rest } = pickFields(occurrence, [...always, ...names]);
   return {
     ...rest,
-    ...(trace !== undefined && { stack_trace: shortenTrace(wordOf(trace), findRoots(framesOf(occurrence))) }),
-    ...(context.length > 0 && contextOf(Object.fromEntries(context))),
+    ...(trace !== undefined && { stack_trace: shortenTrace(toText(trace), findRoots(listFrames(occurrence))) }),
+    ...(context.length > 0 && formatContext(Object.fromEntries(context))),
   };
 }
 
 /** Entries that only show that an agent works on the item. */
-const ROUTINE = new Set(['renewed', 'reclaimed', 'commented']);
-const HISTORY = 5;
+const ROUTINE_ACTIONS = new Set(['renewed', 'reclaimed', 'commented']);
+const MAX_HISTORY_ENTRIES = 5;
 
-function entryOf({ at, action, actor, data }: Data): Answer {
-  const { from, to, reason, fields, ...rest } = dataOf(data);
+function formatHistoryEntry({ at, action, actor, data }: JsonObject): ToolAnswer {
+  const { from, to, reason, fields, ...rest } = toObject(data);
   const status = action === 'status' || action === 'severity';
   return {
     at,
@@ -289,23 +289,23 @@ function entryOf({ at, action, actor, data }: Data): Answer {
   };
 }
 
-export const formatItemDetail = (data: Data): Answer => {
-  const whole = dataOf(data['item']);
-  const [newest, ...others] = listOf(data['occurrences']).map((one) => compactOccurrence(one, whole));
-  const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));
-  const { crash, item, occurrence } = itemWith(whole, newest ?? null);
+export const formatItemDetail = (data: JsonObject): ToolAnswer => {
+  const whole = toObject(data['item']);
+  const [newest, ...others] = toObjectList(data['occurrences']).map((one) => formatOccurrence(one, whole));
+  const history = toObjectList(data['activity']).filter(({ action }) => !ROUTINE_ACTIONS.has(String(action)));
+  const { crash, item, occurrence } = formatItemWithOccurrence(whole, newest ?? null);
   return {
     ...crash,
     item,
-    ...placesOf(data),
+    ...formatPlaces(data),
     occurrences:
       newest === undefined
         ? []
-        : [{ id: newest['id'], ...occurrence }, ...others.map((other) => difference(other, newest))],
-    comments: showComments(data['comments']),
-    activity: history.slice(0, HISTORY).map(entryOf),
-    ...linksOf(data),
-    ...(isData(data['pull_request']) && { pull_request: without(data['pull_request'], ['url']) }),
-    ...handed(data, false),
+        : [{ id: newest['id'], ...occurrence }, ...others.map((other) => pickDifferences(other, newest))],
+    comments: formatComments(data['comments']),
+    activity: history.slice(0, MAX_HISTORY_ENTRIES).map(formatHistoryEntry),
+    ...formatLinkList(data),
+    ...(isObject(data['pull_request']) && { pull_request: omitFields(data['pull_request'], ['url']) }),
+    ...formatHandover(data, false),
   };
 };

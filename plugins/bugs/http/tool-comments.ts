@@ -5,16 +5,16 @@
 import { UserText } from '../../../ports/tools.js';
 import { splitQuotes } from '../text/quotes.js';
 
-type Data = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Omits the id, which an agent does not need. History entries are otherwise unchanged. */
-function showComment({ id: _id, ...comment }: Data): Data {
+function formatComment({ id: _id, ...comment }: JsonObject): JsonObject {
   const { body, author_kind: kind } = comment;
   if (kind !== 'person' || typeof body !== 'string') return comment;
   return { ...comment, body: new UserText(splitQuotes(body)), untrusted_fields: [] };
 }
 
-export const showComments = (list: unknown): unknown =>
+export const formatComments = (list: unknown): unknown =>
   Array.isArray(list)
-    ? list.map((one) => (typeof one === 'object' && one !== null ? showComment(one as Data) : one))
+    ? list.map((one) => (typeof one === 'object' && one !== null ? formatComment(one as JsonObject) : one))
     : list;

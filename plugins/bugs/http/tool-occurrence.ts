@@ -3,73 +3,73 @@
  */
 import { formatValue } from './tool-text.js';
 
-type Data = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
-const wordOf = (value: unknown): string =>
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-const NAMED: ReadonlySet<string> = new Set(['timestamp', 'type', 'category', 'level', 'message', 'data', 'event_id']);
-const USUAL: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
-const TIME = /T(\d\d:\d\d:\d\d)/;
+const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['timestamp', 'type', 'category', 'level', 'message', 'data', 'event_id']);
+const COMMON_LABELS: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
+const TIME_OF_DAY = /T(\d\d:\d\d:\d\d)/;
 
 /** Formats a breadcrumb without its time: `ui.click button#pay {x: 1}`. */
-function stepOf(crumb: unknown): string {
-  if (!isData(crumb)) return wordOf(crumb) || formatValue(crumb);
-  const level = wordOf(crumb['level']);
-  const kind = wordOf(crumb['category']) || wordOf(crumb['type']);
-  const more = Object.entries(crumb).filter(([name]) => !NAMED.has(name));
+function formatBreadcrumb(crumb: unknown): string {
+  if (!isObject(crumb)) return toText(crumb) || formatValue(crumb);
+  const level = toText(crumb['level']);
+  const kind = toText(crumb['category']) || toText(crumb['type']);
+  const more = Object.entries(crumb).filter(([name]) => !SHOWN_MEMBERS.has(name));
   const data = crumb['data'] ?? null;
-  const words = [kind, USUAL.has(level) ? '' : level, wordOf(crumb['message'])];
+  const words = [kind, COMMON_LABELS.has(level) ? '' : level, toText(crumb['message'])];
   const rest = [data === null ? '' : formatValue(data), more.length > 0 ? formatValue(Object.fromEntries(more)) : ''];
   return [...words, ...rest].filter((word) => word !== '' && word !== '{}').join(' ');
 }
 
-function timeOf(crumb: unknown): string {
-  const at = isData(crumb) ? crumb['timestamp'] : undefined;
-  if (typeof at === 'number') return Number.isFinite(at) && at > 0 && at < 1e11 ? clock(new Date(at * 1000)) : '';
-  return typeof at === 'string' ? (TIME.exec(at)?.[1] ?? '') : '';
+function formatTime(crumb: unknown): string {
+  const at = isObject(crumb) ? crumb['timestamp'] : undefined;
+  if (typeof at === 'number') return Number.isFinite(at) && at > 0 && at < 1e11 ? formatClock(new Date(at * 1000)) : '';
+  return typeof at === 'string' ? (TIME_OF_DAY.exec(at)?.[1] ?? '') : '';
 }
-const clock = (at: Date): string => TIME.exec(at.toISOString())?.[1] ?? '';
+const formatClock = (at: Date): string => TIME_OF_DAY.exec(at.toISOString())?.[1] ?? '';
 
 /**
  * Newest first, because long texts are truncated at the end. Equal consecutive steps become one
  * line.
  */
-function stepsOf(crumbs: readonly unknown[]): string {
+function formatBreadcrumbs(crumbs: readonly unknown[]): string {
   const steps: { at: string; step: string; times: number }[] = [];
   for (const crumb of crumbs.toReversed()) {
-    const step = stepOf(crumb);
+    const step = formatBreadcrumb(crumb);
     const last = steps.at(-1);
     if (last?.step === step) last.times += 1;
-    else steps.push({ at: timeOf(crumb), step, times: 1 });
+    else steps.push({ at: formatTime(crumb), step, times: 1 });
   }
   return steps.map(({ at, step, times }) => `${at} ${step}${times > 1 ? ` ×${times}` : ''}`.trim()).join('\n');
 }
 
-const IDLE_CONTEXTS: ReadonlySet<string> = new Set(['trace', 'culture', 'cloud_resource']);
-const MACHINES: ReadonlySet<string> = new Set(['app', 'device', 'os']);
-const MEASURED = /time|memory|processor|cpu|kernel/;
+const OMITTED_CONTEXTS: ReadonlySet<string> = new Set(['trace', 'culture', 'cloud_resource']);
+const MACHINE_CONTEXTS: ReadonlySet<string> = new Set(['app', 'device', 'os']);
+const MEASUREMENT_KEY = /time|memory|processor|cpu|kernel/;
 
-function contextsOf(contexts: Data): Data {
+function filterContexts(contexts: JsonObject): JsonObject {
   const told = Object.entries(contexts).flatMap(([name, one]) => {
-    if (IDLE_CONTEXTS.has(name)) return [];
-    if (!MACHINES.has(name) || !isData(one)) return [[name, one]];
-    const kept = Object.entries(one).filter(([member]) => !MEASURED.test(member));
+    if (OMITTED_CONTEXTS.has(name)) return [];
+    if (!MACHINE_CONTEXTS.has(name) || !isObject(one)) return [[name, one]];
+    const kept = Object.entries(one).filter(([member]) => !MEASUREMENT_KEY.test(member));
     return kept.length === 0 ? [] : [[name, Object.fromEntries(kept)]];
   });
-  return Object.fromEntries(told) as Data;
+  return Object.fromEntries(told) as JsonObject;
 }
 
 /** @param item the occurrence's item; the SDK's event id is omitted */
-export function compactOccurrence(occurrence: Data, item: Data): Data {
+export function formatOccurrence(occurrence: JsonObject, item: JsonObject): JsonObject {
   const { client_ref, ...rest } = occurrence;
   const { breadcrumbs, context } = occurrence;
   return {
     ...rest,
     ...(item['source'] !== 'sdk' && client_ref !== undefined && { client_ref }),
-    ...(Array.isArray(breadcrumbs) && breadcrumbs.length > 0 && { breadcrumbs: stepsOf(breadcrumbs) }),
-    ...(isData(context) &&
-      isData(context['contexts']) && { context: { ...context, contexts: contextsOf(context['contexts']) } }),
+    ...(Array.isArray(breadcrumbs) && breadcrumbs.length > 0 && { breadcrumbs: formatBreadcrumbs(breadcrumbs) }),
+    ...(isObject(context) &&
+      isObject(context['contexts']) && { context: { ...context, contexts: filterContexts(context['contexts']) } }),
   };
 }

@@ -3,25 +3,25 @@
  * quote and line break.
  */
 import { parseFrames } from '../grouping/frames.js';
-import { libraryOf } from '../pages/trace/libraries.js';
+import { detectLibrary } from '../pages/trace/libraries.js';
 
-type Data = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Formats a value as JSON without quotes: `{name: node, tags: [a, b]}`. */
 export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`;
-  return isData(value) ? `{${formatMembers(value).join(', ')}}` : String(value);
+  return isObject(value) ? `{${formatMembers(value).join(', ')}}` : String(value);
 }
 
-const formatMembers = (data: Data): string[] =>
+const formatMembers = (data: JsonObject): string[] =>
   Object.entries(data).map(([name, value]) => `${name}: ${formatValue(value)}`);
 
-export const formatLines = (data: Data): string => formatMembers(data).join('\n');
+export const formatLines = (data: JsonObject): string => formatMembers(data).join('\n');
 
 /** Minimum consecutive library frames that become one line. */
-const RUN = 3;
+const MIN_COLLAPSED_FRAMES = 3;
 
 /**
  * Makes paths relative to the roots and collapses consecutive library frames. `occurrences` shows
@@ -31,19 +31,19 @@ export function shortenTrace(trace: string, roots: readonly string[]): string {
   const lines = trace.split('\n');
   const libraries = new Map<number, string>();
   for (const { line, file, function: name } of parseFrames(trace)) {
-    const library = libraryOf(file, name);
+    const library = detectLibrary(file, name);
     if (library !== null) libraries.set(line, library);
   }
   const shown: string[] = [];
   for (let at = 0; at < lines.length; at++) {
     let end = at;
     while (libraries.has(end)) end += 1;
-    if (end - at < RUN) {
+    if (end - at < MIN_COLLAPSED_FRAMES) {
       shown.push(stripRoots(lines[at] ?? '', roots));
       continue;
     }
     const names = new Set(Array.from({ length: end - at }, (_, n) => libraries.get(at + n)));
-    shown.push(`    … ${end - at} frames of ${[...names].slice(0, RUN).join(', ')}`);
+    shown.push(`    … ${end - at} frames of ${[...names].slice(0, MIN_COLLAPSED_FRAMES).join(', ')}`);
     at = end - 1;
   }
   return shown.join('\n');
@@ -55,7 +55,7 @@ const COMMON_ROOTS = ['/usr/src/app/', '/var/task/', '/workspace/', '/srv/app/',
  * Finds the reporter's folders that correspond to the repository root, longest first, from frames
  * with both an absolute and a relative path.
  */
-export function findRoots(frames: readonly Data[]): string[] {
+export function findRoots(frames: readonly JsonObject[]): string[] {
   const stated = frames.flatMap(({ filename, abs_path: path }) =>
     typeof filename === 'string' && typeof path === 'string' && !isAbsolute(filename) && path.endsWith(`/${filename}`)
       ? [path.slice(0, -filename.length)]

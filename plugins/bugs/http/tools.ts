@@ -4,8 +4,8 @@
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
-import { OUTSIDE } from '../item/view.js';
-import { WHERE } from '../lists/facets.js';
+import { UNTRUSTED_ITEM_FIELDS } from '../item/view.js';
+import { OCCURRENCE_FILTER_NAMES } from '../lists/facets.js';
 import {
   formatCommentPage,
   formatItemDetail,
@@ -18,8 +18,8 @@ import {
   formatWrite,
 } from './tool-answers.js';
 
-const untrusted: readonly string[] = [
-  ...OUTSIDE,
+const untrustedFields: readonly string[] = [
+  ...UNTRUSTED_ITEM_FIELDS,
   'host',
   'context',
   'breadcrumbs',
@@ -41,7 +41,7 @@ const untrusted: readonly string[] = [
   'requester',
 ];
 
-const describe: Record<string, string> = {
+const descriptions: Record<string, string> = {
   agent: 'Your name, else the token’s',
   wait_seconds: 'For work, up to 25',
   client_ref: '',
@@ -58,7 +58,7 @@ const describe: Record<string, string> = {
   keep_status: 'No answer to `needs_info`',
 };
 
-const FILTERS = [
+const FILTER_PARAMETERS = [
   'project',
   'type',
   'severity',
@@ -73,7 +73,7 @@ const FILTERS = [
   'q',
 ];
 
-const READERS: ReadonlySet<string> = new Set([
+const SEARCH_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
   'commit_sha',
   'assignee',
   'environment',
@@ -85,10 +85,10 @@ export const next: ToolSpec = {
   name: 'next',
   description:
     'Take the most urgent open item and reserve it for you. Start each piece of work with it. Returns where it failed, its newest occurrence, the lease and the `handover`; with `item` null, `waiting` says why.',
-  only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
+  only: [...FILTER_PARAMETERS.filter((name) => !SEARCH_ONLY_PARAMETERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
   fixed: { action: 'next' },
-  describe: { ...describe, q: '', lease_seconds: '60 to 14,400' },
-  untrusted,
+  describe: { ...descriptions, q: '', lease_seconds: '60 to 14,400' },
+  untrusted: untrustedFields,
   answer: formatClaim,
 };
 
@@ -98,7 +98,7 @@ export const search: ToolSpec = {
     'Find items, to look one up or before you report. Values of one filter are alternatives. Returns short items, last seen first. `updated_since` (RFC 3339) finds what changed.',
   readOnly: true,
   only: [
-    ...FILTERS,
+    ...FILTER_PARAMETERS,
     'version',
     'host',
     'status',
@@ -111,8 +111,8 @@ export const search: ToolSpec = {
     'cursor',
   ],
   defaults: { limit: 20 },
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   textLimit: 300,
   answer: formatItemList,
 };
@@ -123,8 +123,8 @@ export const get: ToolSpec = {
     'Read one item: newest occurrence, comments, links, last history. Use it for an item that you do not hold, or to compare `occurrences`.',
   readOnly: true,
   defaults: { occurrences: 1 },
-  describe: { ...describe, occurrences: 'How many; of older ones what differs' },
-  untrusted,
+  describe: { ...descriptions, occurrences: 'How many; of older ones what differs' },
+  untrusted: untrustedFields,
   answer: formatItemDetail,
 };
 
@@ -133,8 +133,8 @@ export const similar: ToolSpec = {
   description:
     'Find items like this one, by class, file or words, before you fix it or call it a duplicate. Returns short items.',
   readOnly: true,
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   textLimit: 300,
   answer: formatItemList,
 };
@@ -143,8 +143,8 @@ export const claim: ToolSpec = {
   name: 'claim',
   description:
     'Reserve a certain item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatClaim,
 };
 
@@ -153,8 +153,8 @@ export const renew: ToolSpec = {
   description:
     'Extend your lease while you work, at half of its time. Send claim_token, progress in note. Returns the new end and `news`. On `lease_lost`, stop.',
   only: ['id', 'claim_token', 'lease_seconds', 'note', 'tokens'],
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatWrite,
   refusal: formatRejection,
 };
@@ -164,8 +164,8 @@ export const release: ToolSpec = {
   description:
     'Give an item back that you cannot finish. Send why as `reason` and what you found as `comment`. `next` offers it to others first.',
   only: ['id', 'claim_token', 'reason', 'comment'],
-  describe: { ...describe, reason: '' },
-  untrusted,
+  describe: { ...descriptions, reason: '' },
+  untrusted: untrustedFields,
   answer: formatWrite,
   refusal: formatRejection,
 };
@@ -176,14 +176,14 @@ export const resolve: ToolSpec = {
     'Finish an item that is fixed in the code. Send the commit or pr_url, the version with the fix, and what you found as `comment`. Ends the lease; call again without claim_token to correct it.',
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
-  describe: { ...describe, resolved_in_build: 'Its release closes the item' },
-  untrusted,
+  describe: { ...descriptions, resolved_in_build: 'Its release closes the item' },
+  untrusted: untrustedFields,
   answer: formatWrite,
   refusal: formatRejection,
 };
 
 /** Only a claim leads to `in_progress` (contract 20, transitions). */
-const MOVES = STATUSES.filter((status) => status !== 'in_progress');
+const TARGET_STATUSES = STATUSES.filter((status) => status !== 'in_progress');
 
 export const update: ToolSpec = {
   name: 'update',
@@ -214,9 +214,9 @@ export const update: ToolSpec = {
     'push_id',
     'comment',
   ],
-  choices: { status: MOVES },
-  describe: { ...describe, resolved_in_build: '' },
-  untrusted,
+  choices: { status: TARGET_STATUSES },
+  describe: { ...descriptions, resolved_in_build: '' },
+  untrusted: untrustedFields,
   answer: formatWrite,
   refusal: formatRejection,
 };
@@ -225,8 +225,8 @@ export const comment: ToolSpec = {
   name: 'comment',
   description:
     'Write a comment for users and other agents, on any item. Your claim_token renews the lease. Returns `news`.',
-  describe: describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatWrite,
   refusal: formatRejection,
 };
@@ -235,8 +235,8 @@ export const link: ToolSpec = {
   name: 'link',
   description:
     'Link two items; `kind` says what `id` is to `ref`. Send blocked_by, with your claim_token, for what must be fixed first. Returns all links.',
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatLinks,
 };
 
@@ -246,7 +246,7 @@ export const split: ToolSpec = {
     'Move a part of an item’s occurrences to a new item, when they are different bugs. Try `dry_run` first: it shows differences. Otherwise needs your lease.',
   only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
   describe: { occurrences: '', by: '', dry_run: '' },
-  untrusted: [...untrusted, 'value', 'values', 'says'],
+  untrusted: [...untrustedFields, 'value', 'values', 'says'],
   answer: formatSplit,
 };
 
@@ -273,8 +273,8 @@ export const report: ToolSpec = {
     'tags',
     'client_ref',
   ],
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatReport,
 };
 
@@ -282,10 +282,10 @@ export const occurrences: ToolSpec = {
   name: 'occurrences',
   description: 'Read stored occurrences whole, newest first, where the newest is not enough. Returns pages.',
   readOnly: true,
-  only: ['id', ...WHERE, 'limit', 'cursor'],
+  only: ['id', ...OCCURRENCE_FILTER_NAMES, 'limit', 'cursor'],
   defaults: { limit: 5 },
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
 };
 
 export const comments: ToolSpec = {
@@ -294,7 +294,7 @@ export const comments: ToolSpec = {
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },
-  describe,
-  untrusted,
+  describe: descriptions,
+  untrusted: untrustedFields,
   answer: formatCommentPage,
 };

@@ -9,14 +9,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { type IncomingReport, needsReferenceNote } from './incoming-report.js';
-import { BLIND_KIND } from '../item/stored-names.js';
-import { Commit, type Write } from '../store/commit.js';
+import { FAST_COUNT_KIND_FIELD } from '../item/stored-names.js';
+import { WriteCommitter, type DocumentWrite } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { toHourKey, toMinuteKey } from '../item/rate.js';
-import { ClientRefs } from '../store/client-refs.js';
-import { addPeopleToCount, People } from './people.js';
-import { isoOf } from '../../../lib/time.js';
+import { ClientRefService } from '../store/client-refs.js';
+import { addUsersToCount, AffectedUserCounter } from './people.js';
+import { toIsoString } from '../../../lib/time.js';
 import { formatReportedVersion } from '../item/build-names.js';
 
 /**
@@ -26,7 +26,7 @@ import { formatReportedVersion } from '../item/build-names.js';
  */
 export function buildCountUpdate(incoming: IncomingReport, stamp: string, late = false): Update {
   const { report, now, occurred, ref } = incoming;
-  const seen = isoOf(occurred);
+  const seen = toIsoString(occurred);
   const update: Update = {
     inc: { hit_count: 1, [`minutes.${toMinuteKey(now)}`]: 1, [`hours.${toHourKey(now)}`]: 1 },
     max: { updated_at: stamp, last_seen_at: seen },
@@ -50,7 +50,7 @@ export function removeStaleNotes(count: Update, paths: readonly string[]): Updat
   return unset.length === 0 ? count : { ...count, unset };
 }
 
-const EARLY = 4;
+const MIN_EARLY_ITEMS = 4;
 /**
  * Maximum reports per write. An existing reference among them sends all of them to the slow path.
  */
@@ -62,22 +62,22 @@ export interface BatchedCount {
   sampled: boolean | null;
 }
 
-interface Waiting {
+interface WaitingCount {
   incoming: IncomingReport;
-  payload: Write | null | undefined;
+  payload: DocumentWrite | null | undefined;
   resolve: (counted: BatchedCount | null) => void;
   reject: (error: unknown) => void;
 }
 
 interface WrittenCount {
   doc: ItemDoc;
-  kept: ReadonlyMap<Write, true | null>;
+  kept: ReadonlyMap<DocumentWrite, true | null>;
 }
 
 interface Batch {
   id: string;
   kind: string;
-  waiting: Waiting[];
+  waiting: WaitingCount[];
 }
 
 @injectable()
@@ -86,10 +86,10 @@ export class CountBatcher {
   #ready: Batch[] = [];
 
   constructor(
-    @inject(Commit) private readonly commit: Commit,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(People) private readonly people: People,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(AffectedUserCounter) private readonly people: AffectedUserCounter,
   ) {}
 
   /**
@@ -102,7 +102,7 @@ export class CountBatcher {
     id: string,
     kind: string,
     incoming: IncomingReport,
-    payload: Write | null | undefined,
+    payload: DocumentWrite | null | undefined,
   ): Promise<BatchedCount | null> {
     return new Promise((resolve, reject) => {
       const key = `${id} ${kind}`;
@@ -115,12 +115,12 @@ export class CountBatcher {
       const first = { id, kind, waiting: [one] };
       this.#batches.set(key, first);
       this.#ready.push(first);
-      if (this.#ready.length >= EARLY) this.#begin();
-      else if (this.#ready.length === 1) setImmediate(() => this.#begin());
+      if (this.#ready.length >= MIN_EARLY_ITEMS) this.#startWrites();
+      else if (this.#ready.length === 1) setImmediate(() => this.#startWrites());
     });
   }
 
-  #begin(): void {
+  #startWrites(): void {
     const ready = this.#ready;
     this.#ready = [];
     for (const batch of ready) void this.#writeAll(batch);
@@ -131,10 +131,10 @@ export class CountBatcher {
     this.#batches.delete(`${batch.id} ${batch.kind}`);
   }
 
-  async #write({ id, kind }: Batch, waiting: readonly Waiting[]): Promise<void> {
+  async #write({ id, kind }: Batch, waiting: readonly WaitingCount[]): Promise<void> {
     try {
-      const written = await this.watermark.write(id, (stamp) => this.#counted(id, kind, stamp, waiting));
-      const docs = written === null ? [] : stepsTo(written.doc, waiting);
+      const written = await this.watermark.write(id, (stamp) => this.#writeCount(id, kind, stamp, waiting));
+      const docs = written === null ? [] : listIntermediateItems(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {
         const doc = docs[i];
         const sampled = payload === undefined ? null : payload === null ? false : (written?.kept.get(payload) ?? null);
@@ -149,25 +149,25 @@ export class CountBatcher {
    * Writes the count together with new affected people (affected-users.ts). Returns null if the
    * write is rejected.
    */
-  async #counted(id: string, kind: string, stamp: string, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
+  async #writeCount(id: string, kind: string, stamp: string, waiting: readonly WaitingCount[]): Promise<WrittenCount | null> {
     const counts = mergeCountUpdates(waiting.map(({ incoming }) => buildCountUpdate(incoming, stamp)));
-    const count = removeStaleNotes(counts, this.refs.takeNotes(id));
-    const change: Filter = { id, [BLIND_KIND]: kind };
+    const count = removeStaleNotes(counts, this.refs.takeRemovablePaths(id));
+    const change: Filter = { id, [FAST_COUNT_KIND_FIELD]: kind };
     for (const { incoming } of waiting) Object.assign(change, buildNoNoteFilter(incoming));
     const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
-    const joining = this.people.joining(id, prints);
+    const joining = this.people.buildUpdate(id, prints);
     const together =
-      joining && (await this.#commit({ ...change, ...joining.filter }, addPeopleToCount(count, joining), waiting));
+      joining && (await this.#commit({ ...change, ...joining.filter }, addUsersToCount(count, joining), waiting));
     const written = together ?? (await this.#commit(change, count, waiting));
     if (written === null || prints.length === 0) return written;
-    const settled = this.people.settled(written.doc, prints);
+    const settled = this.people.addMissing(written.doc, prints);
     return { doc: settled instanceof Promise ? await settled : settled, kept: written.kept };
   }
 
-  async #commit(change: Filter, update: Update, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
+  async #commit(change: Filter, update: Update, waiting: readonly WaitingCount[]): Promise<WrittenCount | null> {
     const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.along ?? []);
     const payloads = waiting.flatMap(({ payload }) => payload ?? []);
-    const count: Write = { collection: 'items', change, update, answer: true };
+    const count: DocumentWrite = { collection: 'items', change, update, answer: true };
     const written = await this.commit.write([...refs, count], payloads);
     if (written === null) return null;
     const kept = new Map(payloads.map((payload, i) => [payload, written.beside[i] === true ? (true as const) : null]));
@@ -180,20 +180,20 @@ export const buildNoNoteFilter = ({ ref }: IncomingReport): Filter =>
   needsReferenceNote(ref) ? { [`inflight.${ref.id}`]: null } : {};
 
 /** Returns the item after each of the counts; the last is the stored one. */
-function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {
+function listIntermediateItems(last: ItemDoc, waiting: readonly WaitingCount[]): ItemDoc[] {
   const docs = [last];
-  for (let i = waiting.length - 1; i > 0; i--) docs.unshift(without(docs[0] as ItemDoc, waiting[i] as Waiting));
+  for (let i = waiting.length - 1; i > 0; i--) docs.unshift(subtractCount(docs[0] as ItemDoc, waiting[i] as WaitingCount));
   return docs;
 }
 
-const without = (doc: ItemDoc, { incoming }: Waiting): ItemDoc => ({
+const subtractCount = (doc: ItemDoc, { incoming }: WaitingCount): ItemDoc => ({
   ...doc,
   hit_count: doc.hit_count - 1,
-  minutes: less(doc.minutes, toMinuteKey(incoming.now)),
-  hours: less(doc.hours, toHourKey(incoming.now)),
+  minutes: decrementCounter(doc.minutes, toMinuteKey(incoming.now)),
+  hours: decrementCounter(doc.hours, toHourKey(incoming.now)),
 });
 
-function less(counters: { readonly [key: string]: number }, key: string): { [key: string]: number } {
+function decrementCounter(counters: { readonly [key: string]: number }, key: string): { [key: string]: number } {
   const { [key]: n = 0, ...others } = counters;
   return n > 1 ? { ...counters, [key]: n - 1 } : others;
 }
@@ -205,12 +205,12 @@ export function mergeCountUpdates(updates: readonly Update[]): Update {
   for (const { set, inc, max, min } of updates) {
     Object.assign(sum.set ?? {}, set);
     for (const path in inc) (sum.inc ??= {})[path] = (sum.inc[path] ?? 0) + (inc[path] ?? 0);
-    for (const path in max) (sum.max ??= {})[path] = later(sum.max[path], max[path] as string);
-    for (const path in min) (sum.min ??= {})[path] = earlier(sum.min[path], min[path] as string);
+    for (const path in max) (sum.max ??= {})[path] = maxText(sum.max[path], max[path] as string);
+    for (const path in min) (sum.min ??= {})[path] = minText(sum.min[path], min[path] as string);
   }
   return sum;
 }
 
-const later = (a: string | number | undefined, b: string): string => (a === undefined || String(a) < b ? b : String(a));
-const earlier = (a: string | number | undefined, b: string): string =>
+const maxText = (a: string | number | undefined, b: string): string => (a === undefined || String(a) < b ? b : String(a));
+const minText = (a: string | number | undefined, b: string): string =>
   a === undefined || String(a) > b ? b : String(a);

@@ -7,32 +7,32 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { type BugDeps, DEPS } from '../deps.js';
-import { getReportBlindKind } from '../item/derived.js';
+import { getReportFastCountKind } from '../item/derived.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
-import { ClientRefs, isOwn } from '../store/client-refs.js';
+import { ClientRefService, isOwnRef } from '../store/client-refs.js';
 import { CountBatcher, buildCountUpdate, removeStaleNotes, buildNoNoteFilter } from './count-batcher.js';
 import {
   type AcceptedReport,
-  type Counted,
+  type CountResult,
   type CountedReference,
   toIncomingReport,
   type IncomingReport,
   needsReferenceNote,
   type Placement,
 } from './incoming-report.js';
-import { NewItems } from './new-items.js';
+import { ItemCreator } from './new-items.js';
 import { PayloadSampler } from './payload-sampler.js';
-import { Placing } from './placing.js';
-import { type Published, formatReportedVersion } from '../item/build-names.js';
+import { GroupResolver } from './placing.js';
+import { type PublishedReleases, formatReportedVersion } from '../item/build-names.js';
 import { ChangeSet, mergeUpdates } from '../item/change-set.js';
 import { evaluateRegression } from '../builds/regression.js';
 import { getSeverityRank, toSeverity } from '../item/severity.js';
-import { MAY_REGRESS } from '../item/transitions.js';
-import { KnownBuilds } from '../builds/known-builds.js';
-import { Faults } from '../builds/version-faults.js';
+import { REOPENABLE_STATUSES } from '../item/transitions.js';
+import { PublishedBuildRepository } from '../builds/known-builds.js';
+import { VersionFaultTracker } from '../builds/version-faults.js';
 import { getSketches } from '../store/people.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
-import { addPeopleToCount, findJoiningPeople } from './people.js';
+import { addUsersToCount, buildUserSketchUpdate } from './people.js';
 
 /**
  * Adds the effects of an occurrence to the change.
@@ -41,13 +41,13 @@ import { addPeopleToCount, findJoiningPeople } from './people.js';
 export function planOccurrence(
   change: ChangeSet,
   incoming: IncomingReport,
-  published: Published,
+  published: PublishedReleases,
 ): { late: boolean; regression: boolean } {
   const { item } = change;
   planMuting(change, incoming);
   let late = false;
   let regression = false;
-  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
+  if (item.type !== 'feature' && REOPENABLE_STATUSES.has(item.status)) {
     const verdict =
       item.review === 'open'
         ? 'late'
@@ -69,10 +69,10 @@ function planMuting(change: ChangeSet, { report }: IncomingReport): void {
   if (rule === null && item.muted) {
     change
       .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
-      .note('unmuted', { why: 'no rule matches any more' });
+      .addHistoryEntry('unmuted', { why: 'no rule matches any more' });
   } else if (rule !== null && item.muted_by_rule_id !== rule.rule_id) {
     change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id });
-    change.note('muted', { rule_id: rule.rule_id, reason: rule.reason });
+    change.addHistoryEntry('muted', { rule_id: rule.rule_id, reason: rule.reason });
   }
 }
 
@@ -87,7 +87,7 @@ function planRegression(change: ChangeSet, version: string | null): void {
   });
   const raised = item.severity_locked ? item.severity : toSeverity(getSeverityRank(item.severity) + 1);
   if (raised !== item.severity) {
-    change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
+    change.addHistoryEntry('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
   }
   // A muted item emits no event; the occurrence that unmutes it does.
   if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
@@ -100,28 +100,28 @@ function planRegression(change: ChangeSet, version: string | null): void {
  * target.
  */
 @injectable()
-export class CountingSeen {
+export class OccurrenceRecorder {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids'>,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(KnownBuilds) private readonly known: KnownBuilds,
-    @inject(Faults) private readonly faults: Faults,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
+    @inject(VersionFaultTracker) private readonly faults: VersionFaultTracker,
   ) {}
 
   /** Returns null if the item changed concurrently. */
-  async count(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
+  async count(item: ItemDoc, incoming: IncomingReport): Promise<CountResult | null> {
     const { app_version = null } = incoming.report;
     const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
-    const published = await this.known.matching(item.project, builds);
+    const published = await this.known.listMatching(item.project, builds);
     return this.watermark.write(item.id, async (stamp) => {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
       const { late, regression } = planOccurrence(change, incoming, published);
-      if (regression) change.assign(this.faults.begun(item, incoming.report));
-      const joining = incoming.person === null ? null : findJoiningPeople(getSketches(item), [incoming.person]);
-      const counted = removeStaleNotes(buildCountUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
-      const count = addPeopleToCount(counted, joining);
-      const update = change.empty ? count : mergeUpdates(count, change.update());
+      if (regression) change.assign(this.faults.buildFaultFields(item, incoming.report));
+      const joining = incoming.person === null ? null : buildUserSketchUpdate(getSketches(item), [incoming.person]);
+      const counted = removeStaleNotes(buildCountUpdate(incoming, stamp, late), this.refs.takeRemovablePaths(item.id));
+      const count = addUsersToCount(counted, joining);
+      const update = change.isEmpty ? count : mergeUpdates(count, change.toUpdate());
       // A helper may count only if no other call has counted since it read the item
       // (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
@@ -130,43 +130,43 @@ export class CountingSeen {
         update,
       );
       if (changed === null) return null;
-      return { doc: changed.doc, outcome: 'counted', regression, entries: change.written, sampled: null, incoming };
+      return { doc: changed.doc, outcome: 'counted', regression, entries: change.pendingEntries, sampled: null, incoming };
     });
   }
 }
 
-const ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 @injectable()
-export class Counting {
+export class OccurrenceCounter {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'removals'>,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(Placing) private readonly placing: Placing,
-    @inject(NewItems) private readonly newItems: NewItems,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(GroupResolver) private readonly placing: GroupResolver,
+    @inject(ItemCreator) private readonly newItems: ItemCreator,
     @inject(CountBatcher) private readonly batcher: CountBatcher,
-    @inject(CountingSeen) private readonly seen: CountingSeen,
+    @inject(OccurrenceRecorder) private readonly seen: OccurrenceRecorder,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
   ) {}
 
   /** Returns null if another call was faster, and the report must be retried. */
-  create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
+  createItem(accepted: AcceptedReport, place: Placement): Promise<CountResult | null> {
     return this.newItems.create(accepted, place);
   }
 
   /** Counts in one write. Returns null if the write was rejected; nothing is counted then. */
-  async atOnce(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
+  async countFastPath(accepted: AcceptedReport, place: Placement): Promise<CountResult | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
-    if (ref === null) return this.#blindly(item_id, toIncomingReport(accepted, place, null));
+    if (ref === null) return this.#countFast(item_id, toIncomingReport(accepted, place, null));
     const prepared = await this.refs.prepare({ id: ref.id, project: report.project, item_id, own: false });
     if (prepared === null) return null;
     ref.opened = prepared.opened;
-    const counted = await this.#blindly(
+    const counted = await this.#countFast(
       item_id,
       toIncomingReport(accepted, place, { id: ref.id, along: prepared.along, helper: false }),
     );
-    if (counted !== null) this.#finish(counted);
+    if (counted !== null) this.#finishReference(counted);
     return counted;
   }
 
@@ -175,30 +175,30 @@ export class Counting {
    * @param bound the reference, if another call has bound it
    * @returns null if the item was deleted; its keys are gone and the report must be retried
    */
-  async withCare(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<Counted | null> {
-    const at = await this.#boundTo(accepted, place, bound);
+  async countWithReload(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<CountResult | null> {
+    const at = await this.#bindReference(accepted, place, bound);
     const counted = await this.#count(at.item_id, toIncomingReport(accepted, place, at.ref));
     if (counted !== null) {
-      this.#finish(counted);
+      this.#finishReference(counted);
       return counted;
     }
-    await this.placing.release(place, at.item_id);
+    await this.placing.removeKeys(place, at.item_id);
     if (at.ref !== null) await this.refs.release(at.ref.id, at.item_id);
     if (accepted.ref !== null) accepted.ref.opened = false;
     return null;
   }
 
   /** Returns the result of an existing reference without counting; null if its item was deleted. */
-  async repeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<Counted | null> {
+  async resolveRepeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<CountResult | null> {
     const doc = await this.deps.items.get(item_id);
-    if (doc !== null) return repeated(doc, toIncomingReport(accepted, this.placing.at(item_id, accepted), null));
+    if (doc !== null) return toRepeatResult(doc, toIncomingReport(accepted, this.placing.toPlacement(item_id, accepted), null));
     if (!(await this.#isDeleted(item_id)))
       throw conflict('The report with this client_ref is being stored; try again.');
     await this.refs.release(id, item_id);
     return null;
   }
 
-  async #boundTo(
+  async #bindReference(
     { ref: own, report }: AcceptedReport,
     { item_id }: Placement,
     bound: RefDoc | null,
@@ -212,11 +212,11 @@ export class Counting {
     return { item_id: ref.item_id, ref: { id, along: [], helper: !mine } };
   }
 
-  async #count(firstId: string, incoming: IncomingReport): Promise<Counted | null> {
+  async #count(firstId: string, incoming: IncomingReport): Promise<CountResult | null> {
     const passed = new Set<string>();
     let id = firstId;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const blind = incoming.ref?.helper === true ? null : await this.#blindly(id, incoming);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const blind = incoming.ref?.helper === true ? null : await this.#countFast(id, incoming);
       if (blind !== null) return blind;
       const item = await this.deps.items.get(id);
       if (item === null) {
@@ -225,7 +225,7 @@ export class Counting {
         if (completed !== null) return completed;
         continue;
       }
-      if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return repeated(item, incoming);
+      if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return toRepeatResult(item, incoming);
       passed.add(id);
       const target = item.status === 'duplicate' ? item.duplicate_of : null;
       if (target !== null && !passed.has(target) && (await this.deps.items.get(target)) !== null) {
@@ -239,12 +239,12 @@ export class Counting {
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  async #blindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
-    const kind = getReportBlindKind(incoming.report.muted_by?.rule_id);
-    const counted = await this.batcher.count(id, kind, incoming, this.sampler.planned(id, incoming));
+  async #countFast(id: string, incoming: IncomingReport): Promise<CountResult | null> {
+    const kind = getReportFastCountKind(incoming.report.muted_by?.rule_id);
+    const counted = await this.batcher.count(id, kind, incoming, this.sampler.planWrite(id, incoming));
     if (counted === null) return null;
     const { doc, sampled } = counted;
-    this.sampler.counted(doc);
+    this.sampler.cacheWindow(doc);
     return { doc, outcome: 'counted', regression: false, entries: [], sampled, incoming };
   }
 
@@ -253,13 +253,13 @@ export class Counting {
     return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
   }
 
-  #finish({ doc, outcome, incoming: { ref } }: Counted): void {
+  #finishReference({ doc, outcome, incoming: { ref } }: CountResult): void {
     if (outcome !== 'counted' || !needsReferenceNote(ref)) return;
-    this.refs.finish({
+    this.refs.scheduleClose({
       id: ref.id,
       project: doc.project,
       item_id: doc.id,
-      own: isOwn(doc, ref.id),
+      own: isOwnRef(doc, ref.id),
       helped: ref.helper,
     });
   }
@@ -269,7 +269,7 @@ export class Counting {
   }
 }
 
-const repeated = (doc: ItemDoc, incoming: IncomingReport): Counted => ({
+const toRepeatResult = (doc: ItemDoc, incoming: IncomingReport): CountResult => ({
   doc,
   outcome: 'repeated',
   regression: false,

@@ -1,13 +1,13 @@
 /** Last step of the intake, before the response: the consequences of a count. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { isoOf, SECOND_MS } from '../../../lib/time.js';
-import { Closing } from '../builds/closing.js';
-import { Faults } from '../builds/version-faults.js';
-import { Alarms } from '../muting/alarms.js';
-import { ReportFilters } from '../muting/report-filters.js';
+import { toIsoString, SECOND_MS } from '../../../lib/time.js';
+import { ItemCloser } from '../builds/closing.js';
+import { VersionFaultTracker } from '../builds/version-faults.js';
+import { RateAlarmService } from '../muting/alarms.js';
+import { CombinedReportFilter } from '../muting/report-filters.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import type { Counted, IncomingReport } from './incoming-report.js';
+import type { CountResult, IncomingReport } from './incoming-report.js';
 import { PayloadSampler } from './payload-sampler.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { type BugDeps, DEPS } from '../deps.js';
@@ -16,22 +16,22 @@ import { findAddedMarks } from '../item/place-marks.js';
 import { getLevelRank, resolveErrorLocation } from '../item/first-document.js';
 import { rebuildSearchText } from '../text/search-text.js';
 import { countLastHour, rollUpDays, listStaleDays, listStalePaths } from '../item/rate.js';
-import { Blocking } from '../store/blocking.js';
-import { ClientRefs } from '../store/client-refs.js';
+import { BlockingService } from '../store/blocking.js';
+import { ClientRefService } from '../store/client-refs.js';
 import { type ChangeSet, buildLevelUpdate } from '../item/change-set.js';
-import { Items } from '../store/items.js';
+import { ItemService } from '../store/items.js';
 import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
 
 /** Counts that were in progress during the first write return an item without the place. */
-const UNDER_WAY = { most: 10_000, ttlMs: 10 * SECOND_MS };
+const PENDING_WRITES_LIMITS = { most: 10_000, ttlMs: 10 * SECOND_MS };
 
 /**
  * Records that an item was first seen in a version or on a host, before the report is acknowledged.
  */
 @injectable()
-export class SeenPlaces {
-  readonly #adding = new BoundedMap<Promise<unknown>>(UNDER_WAY);
+export class OccurrencePlaceRecorder {
+  readonly #adding = new BoundedMap<Promise<unknown>>(PENDING_WRITES_LIMITS);
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
@@ -39,7 +39,7 @@ export class SeenPlaces {
     return findAddedMarks(doc, report) !== null;
   }
 
-  async note(doc: ItemDoc, { report }: IncomingReport): Promise<void> {
+  async recordPlace(doc: ItemDoc, { report }: IncomingReport): Promise<void> {
     const push = findAddedMarks(doc, report);
     if (push === null) return;
     const key = `${doc.id} ${JSON.stringify(push)}`;
@@ -64,12 +64,12 @@ export class SeenPlaces {
  * new places.
  */
 @injectable()
-export class ItemUpkeep {
+export class ItemMaintenance {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(Blocking) private readonly blocking: Blocking,
-    @inject(SeenPlaces) private readonly places: SeenPlaces,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(BlockingService) private readonly blocking: BlockingService,
+    @inject(OccurrencePlaceRecorder) private readonly places: OccurrencePlaceRecorder,
   ) {}
 
   isDue(doc: ItemDoc, incoming: IncomingReport): boolean {
@@ -83,9 +83,9 @@ export class ItemUpkeep {
     );
   }
 
-  async tidy(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
+  async run(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
     const { now, report, adopted } = incoming;
-    await this.places.note(doc, incoming);
+    await this.places.recordPlace(doc, incoming);
     const stale = listStalePaths(doc.minutes, doc.hours, now);
     if (stale.length > 0) {
       const update = {
@@ -94,8 +94,8 @@ export class ItemUpkeep {
       };
       await this.deps.items.change({ id: doc.id }, update);
     }
-    await this.blocking.spread(doc);
-    await this.refs.tidyItem(doc);
+    await this.blocking.updateBlockedItems(doc);
+    await this.refs.removeItemEntries(doc);
     if (!adopted) return;
     const { stack_trace = null } = report;
     const { file_path, line_no } = resolveErrorLocation(report);
@@ -112,10 +112,10 @@ export class ItemUpkeep {
 
 /** Raises the severity by the hourly rate or a higher error level (contract 20, severity). */
 @injectable()
-export class Escalation {
+export class SeverityEscalator {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
   ) {}
 
   /**
@@ -124,7 +124,7 @@ export class Escalation {
    * only if `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
-    const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
+    const item = await this.items.change(doc.id, 'system', (now, change) => this.#planEscalation(now, change, incoming));
     const level = getLevelRank(incoming.report);
     if (level <= item.level_rank) return item;
     const update = buildLevelUpdate(level, incoming.report.error_level ?? null);
@@ -135,76 +135,76 @@ export class Escalation {
   isDue(item: ItemDoc, incoming: IncomingReport): boolean {
     if (getLevelRank(incoming.report) > item.level_rank) return true;
     if (item.severity_locked || isFinished(item.status) || item.severity_rank === 3) return false;
-    return this.#rateRank(item, incoming) > item.severity_rank;
+    return this.#computeRateRank(item, incoming) > item.severity_rank;
   }
 
-  #rateRank(item: ItemDoc, { now }: IncomingReport): number {
+  #computeRateRank(item: ItemDoc, { now }: IncomingReport): number {
     const { hour_high: high, hour_critical: critical } = this.deps.config;
     return getRateRank(countLastHour(item.minutes, now), { high, critical });
   }
 
-  #plan(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
+  #planEscalation(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
     if (item.severity_locked || isFinished(item.status)) return;
     const level = getLevelRank(incoming.report);
     const higher = level > item.level_rank;
-    const rate = this.#rateRank(item, incoming);
+    const rate = this.#computeRateRank(item, incoming);
     const target = Math.max(rate, higher ? level : 0);
     if (target <= item.severity_rank) return;
     if (higher) change.assign({ level_rank: level, error_level: incoming.report.error_level ?? null });
-    change.severity(toSeverity(target), rate >= target ? 'rate' : 'error_level');
+    change.setSeverity(toSeverity(target), rate >= target ? 'rate' : 'error_level');
   }
 }
 
-export interface FollowedUp extends Counted {
+export interface FollowUpResult extends CountResult {
   sampled: boolean;
 }
 
 @injectable()
-export class FollowUp {
+export class CountFollowUp {
   constructor(
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
-    @inject(ReportFilters) private readonly filters: ReportFilters,
-    @inject(ItemUpkeep) private readonly upkeep: ItemUpkeep,
-    @inject(Faults) private readonly faults: Faults,
-    @inject(Escalation) private readonly escalation: Escalation,
-    @inject(Alarms) private readonly alarms: Alarms,
-    @inject(Closing) private readonly closing: Closing,
+    @inject(CombinedReportFilter) private readonly filters: CombinedReportFilter,
+    @inject(ItemMaintenance) private readonly upkeep: ItemMaintenance,
+    @inject(VersionFaultTracker) private readonly faults: VersionFaultTracker,
+    @inject(SeverityEscalator) private readonly escalation: SeverityEscalator,
+    @inject(RateAlarmService) private readonly alarms: RateAlarmService,
+    @inject(ItemCloser) private readonly closing: ItemCloser,
   ) {}
 
   /**
    * Applies the consequences and returns the current item. A repeat, or a count of a deleted item,
    * has none.
    */
-  async of(counted: Counted): Promise<FollowedUp> {
+  async run(counted: CountResult): Promise<FollowUpResult> {
     if (counted.outcome === 'repeated') return { ...counted, sampled: false };
     try {
-      return await this.#consequences(counted);
+      return await this.#applyConsequences(counted);
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
       return { ...counted, sampled: false };
     }
   }
 
-  async #consequences(counted: Counted): Promise<FollowedUp> {
+  async #applyConsequences(counted: CountResult): Promise<FollowUpResult> {
     const { doc, outcome, regression, entries, incoming } = counted;
     const { report } = incoming;
     const { muted_by: mute = null } = report;
     // Most counts have no consequence, and a promise costs more than the check.
     const work: Promise<unknown>[] = [];
     if (entries.length > 0) work.push(this.outbox.flush(doc, entries));
-    if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.tidy(doc, incoming));
+    if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.run(doc, incoming));
     // A hit is recorded after the count: a failed report is no hit.
-    if (mute !== null) work.push(this.filters.hit(mute.rule_id, isoOf(incoming.now)));
+    if (mute !== null) work.push(this.filters.recordHit(mute.rule_id, toIsoString(incoming.now)));
     const sampling = counted.sampled ?? this.sampler.sample(doc, incoming);
     if (sampling instanceof Promise) work.push(sampling);
     if (work.length > 0) await Promise.all(work);
 
     const begun = outcome === 'created' || regression;
     let item = doc;
-    if (begun || item.public_fault !== undefined) item = await this.faults.look(item, report, begun);
+    if (begun || item.public_fault !== undefined) item = await this.faults.recordSender(item, report, begun);
     if (this.escalation.isDue(item, incoming)) item = await this.escalation.escalate(item, incoming);
-    if (mute !== null) item = await this.alarms.look(item, mute);
+    if (mute !== null) item = await this.alarms.emitIfDue(item, mute);
     if (outcome === 'created' && item.build_key !== null) item = await this.closing.closeIfPublished(item);
     return { ...counted, doc: item, sampled: sampling instanceof Promise ? await sampling : sampling };
   }

@@ -1,28 +1,28 @@
-import type { Print } from '../../../lib/text/distinct-sketch.js';
+import type { SketchHash } from '../../../lib/text/distinct-sketch.js';
 import type { RecordOptions, Report } from '../../../ports/domain/bugs.js';
-import type { Decision, Keyed } from '../groups/keys.js';
-import type { Moment } from '../item/first-document.js';
+import type { GroupDecision, KeyedReport } from '../groups/keys.js';
+import type { ReportTimes } from '../item/first-document.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
-import type { Write } from '../store/commit.js';
+import type { DocumentWrite } from '../store/commit.js';
 
-export interface AcceptedReport extends Moment {
+export interface AcceptedReport extends ReportTimes {
   report: Report;
   own_title: string;
   details: RecordOptions['details'];
-  person: Print | null;
-  keyed: Keyed;
-  ref: OwnReference | null;
+  person: SketchHash | null;
+  keyed: KeyedReport;
+  ref: ReportReference | null;
 }
 
-export interface OwnReference {
+export interface ReportReference {
   id: string;
   /** This call has bound the reference to an item that has not counted it yet. */
   opened: boolean;
 }
 
-export interface Placement extends Decision {
+export interface Placement extends GroupDecision {
   /** The keys that led there: the report's own, or those of the overflow item. */
-  keyed: Keyed;
+  keyed: KeyedReport;
   /** The report for its item; for the overflow item, its placeholder. */
   report: Report;
 }
@@ -33,24 +33,24 @@ export interface CountedReference {
    * Writes to make with the count. Empty if the reference is already stored; the count then notes
    * it in the item.
    */
-  along: readonly Write[];
+  along: readonly DocumentWrite[];
   /** Another call bound the reference, and this one counts on its behalf. */
   helper: boolean;
 }
 
-export interface IncomingReport extends Moment {
+export interface IncomingReport extends ReportTimes {
   report: Report;
   /** The report stored with the occurrence. */
   payload: Report;
   details: RecordOptions['details'];
-  person: Print | null;
+  person: SketchHash | null;
   key: string;
   ref: CountedReference | null;
   adopted: boolean;
   flooded: boolean;
 }
 
-export interface Counted {
+export interface CountResult {
   doc: ItemDoc;
   outcome: 'created' | 'counted' | 'repeated';
   regression: boolean;

@@ -6,21 +6,21 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
-import type { Item, ListedReport, Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
+import type { Item, BatchReport, ReportResult, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
-import { ClientRefs } from '../store/client-refs.js';
-import { Items } from '../store/items.js';
-import { Acceptance } from './acceptance.js';
-import { Counting } from './counting.js';
-import { type FollowedUp, FollowUp } from './follow-up.js';
-import type { AcceptedReport, Counted } from './incoming-report.js';
-import { Placing } from './placing.js';
+import { ClientRefService } from '../store/client-refs.js';
+import { ItemService } from '../store/items.js';
+import { ReportAcceptor } from './acceptance.js';
+import { OccurrenceCounter } from './counting.js';
+import { type FollowUpResult, CountFollowUp } from './follow-up.js';
+import type { AcceptedReport, CountResult } from './incoming-report.js';
+import { GroupResolver } from './placing.js';
 import type { ItemDoc } from '../item/model.js';
 import { countLastHour } from '../item/rate.js';
 import { toItemView, getStatusAt } from '../item/view.js';
 
-interface Occurred {
+interface OccurrenceResult {
   outcome: 'created' | 'counted' | 'repeated';
   /** The key that the report was grouped by; for a repeat, the key of its item. */
   dedup_key: string;
@@ -31,7 +31,7 @@ interface Occurred {
 }
 
 /** The item is built on first access, because few callers need it. */
-class RecordedReport implements Recorded {
+class RecordedReport implements ReportResult {
   readonly id: string;
   readonly ref: string;
   readonly created: boolean;
@@ -45,7 +45,7 @@ class RecordedReport implements Recorded {
   readonly title: string;
   readonly overflow: boolean;
   readonly ignored_by: string | null;
-  readonly group: Recorded['group'];
+  readonly group: ReportResult['group'];
   readonly #doc: ItemDoc;
   readonly #now: number;
   #item: Item | null;
@@ -54,7 +54,7 @@ class RecordedReport implements Recorded {
    * @param now milliseconds since 1970
    * @param item with its long texts, if requested
    */
-  constructor(doc: ItemDoc, occurred: Occurred, now: number, item: Item | null) {
+  constructor(doc: ItemDoc, occurred: OccurrenceResult, now: number, item: Item | null) {
     const { outcome } = occurred;
     this.id = doc.id;
     this.ref = doc.ref;
@@ -80,15 +80,15 @@ class RecordedReport implements Recorded {
   }
 }
 
-type Result = PromiseSettledResult<Recorded>;
+type RecordResult = PromiseSettledResult<ReportResult>;
 
-interface Listed {
+interface AcceptedEntry {
   at: number;
   accepted: AcceptedReport;
 }
 
 /** Maximum retries when the target item is deleted or created concurrently. */
-const BEGINNINGS = 20;
+const MAX_RETRIES = 20;
 
 @injectable()
 export class ReportIntake {
@@ -96,68 +96,68 @@ export class ReportIntake {
    * Serializes reports that may create an item in the same family, so that no item number is
    * wasted.
    */
-  readonly #deciding = new KeyedMutex();
+  readonly #familyMutex = new KeyedMutex();
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
-    @inject(Acceptance) private readonly acceptance: Acceptance,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
-    @inject(Placing) private readonly placing: Placing,
-    @inject(Counting) private readonly counting: Counting,
-    @inject(FollowUp) private readonly followUp: FollowUp,
-    @inject(Items) private readonly items: Items,
+    @inject(ReportAcceptor) private readonly acceptance: ReportAcceptor,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(GroupResolver) private readonly placing: GroupResolver,
+    @inject(OccurrenceCounter) private readonly counting: OccurrenceCounter,
+    @inject(CountFollowUp) private readonly followUp: CountFollowUp,
+    @inject(ItemService) private readonly items: ItemService,
   ) {}
 
   /**
    * Groups, counts and stores one report; resolves after the commit.
    * @throws ServiceError unknown_project
    */
-  async record(given: Report, options: RecordOptions = {}): Promise<Recorded> {
+  async record(given: Report, options: RecordOptions = {}): Promise<ReportResult> {
     return this.recordAccepted(await this.acceptance.accept(given, options.details), options);
   }
 
-  async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<Recorded> {
-    for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
+  async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<ReportResult> {
+    for (let beginning = 0; beginning < MAX_RETRIES; beginning++) {
       const counted = await this.#placeAndCount(accepted);
-      if (counted !== null) return this.#answer(await this.followUp.of(counted), accepted, options);
+      if (counted !== null) return this.#toRecorded(await this.followUp.run(counted), accepted, options);
     }
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  async #placeAndCount(accepted: AcceptedReport): Promise<Counted | null> {
+  async #placeAndCount(accepted: AcceptedReport): Promise<CountResult | null> {
     const { ref } = accepted;
-    const leading = this.placing.known(accepted);
+    const leading = this.placing.findPlacement(accepted);
     const known = leading instanceof Promise ? await leading : leading;
     // References are nearly always new, and the write rejects an existing one, so no lookup is
     // needed.
-    const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
-    const counted = isTried ? await this.counting.atOnce(accepted, known) : null;
+    const isTried = known !== null && (ref === null || !this.refs.isRecentlyUsed(ref.id));
+    const counted = isTried ? await this.counting.countFastPath(accepted, known) : null;
     if (counted !== null) return counted;
 
     const bound = ref === null ? null : await this.refs.find(ref.id);
-    if (bound?.open_at === null) return this.counting.repeat(accepted, bound);
-    if (bound !== null) return this.counting.withCare(accepted, this.placing.at(bound.item_id, accepted), bound);
-    if (known !== null) return this.counting.withCare(accepted, known, null);
+    if (bound?.open_at === null) return this.counting.resolveRepeat(accepted, bound);
+    if (bound !== null) return this.counting.countWithReload(accepted, this.placing.toPlacement(bound.item_id, accepted), bound);
+    if (known !== null) return this.counting.countWithReload(accepted, known, null);
     const { project, bare_key } = accepted.keyed;
-    return this.#deciding.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
+    return this.#familyMutex.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
   }
 
-  async #decideAndCount(accepted: AcceptedReport): Promise<Counted | null> {
+  async #decideAndCount(accepted: AcceptedReport): Promise<CountResult | null> {
     const place = await this.placing.decide(accepted);
-    if (place.writes.length > 0) return this.counting.create(accepted, place);
-    return (await this.counting.atOnce(accepted, place)) ?? this.counting.withCare(accepted, place, null);
+    if (place.writes.length > 0) return this.counting.createItem(accepted, place);
+    return (await this.counting.countFastPath(accepted, place)) ?? this.counting.countWithReload(accepted, place, null);
   }
 
-  #answer(
-    { doc, outcome, regression, sampled, incoming }: FollowedUp,
+  #toRecorded(
+    { doc, outcome, regression, sampled, incoming }: FollowUpResult,
     { report, own_title: title }: AcceptedReport,
     options: RecordOptions,
-  ): Recorded | Promise<Recorded> {
+  ): ReportResult | Promise<ReportResult> {
     const now = this.deps.clock.now();
     const ignored_by = report.muted_by?.rule_id ?? null;
     const occurred = { outcome, dedup_key: incoming.key, regression, sampled, title, ignored_by };
     if (options.texts !== true) return new RecordedReport(doc, occurred, now, null);
-    return this.items.view(doc).then((whole) => new RecordedReport(doc, occurred, now, whole));
+    return this.items.toView(doc).then((whole) => new RecordedReport(doc, occurred, now, whole));
   }
 }
 
@@ -167,19 +167,19 @@ export class ReportIntake {
  * new keys of one project and class are recorded in order.
  */
 @injectable()
-export class ReportLists {
+export class ReportBatchIntake {
   constructor(
-    @inject(Acceptance) private readonly acceptance: Acceptance,
-    @inject(Placing) private readonly placing: Placing,
+    @inject(ReportAcceptor) private readonly acceptance: ReportAcceptor,
+    @inject(GroupResolver) private readonly placing: GroupResolver,
     @inject(ReportIntake) private readonly intake: ReportIntake,
   ) {}
 
   /**
    * Returns the results in the list's order. A report that is rejected or fails affects no other.
    */
-  async record(given: readonly ListedReport[]): Promise<Result[]> {
-    const results: Result[] = [];
-    const listed: Listed[] = [];
+  async recordAll(given: readonly BatchReport[]): Promise<RecordResult[]> {
+    const results: RecordResult[] = [];
+    const listed: AcceptedEntry[] = [];
     for (const [at, { report, details }] of given.entries()) {
       // Sanitizing and grouping a hundred large reports in one turn would block all other requests.
       await yieldToEventLoop();
@@ -187,29 +187,29 @@ export class ReportLists {
       if (accepted.status === 'fulfilled') listed.push({ at, accepted: accepted.value });
       else results[at] = accepted;
     }
-    const classes = groupsOf(listed, ({ report }) => [report.project, report.exception_class ?? null]);
-    await Promise.all(classes.map((one) => this.#class(one, results)));
+    const classes = groupReports(listed, ({ report }) => [report.project, report.exception_class ?? null]);
+    await Promise.all(classes.map((one) => this.#recordClass(one, results)));
     return results;
   }
 
-  async #class(listed: readonly Listed[], results: Result[]): Promise<void> {
-    const groups = groupsOf(listed, ({ keyed }) => [keyed.dedup_key]);
-    const known = await Promise.all(groups.map(async ([first]) => first && (await this.placing.known(first.accepted))));
-    await Promise.all(groups.filter((_, i) => known[i]).map((group) => this.#together(group, results)));
+  async #recordClass(listed: readonly AcceptedEntry[], results: RecordResult[]): Promise<void> {
+    const groups = groupReports(listed, ({ keyed }) => [keyed.dedup_key]);
+    const known = await Promise.all(groups.map(async ([first]) => first && (await this.placing.findPlacement(first.accepted))));
+    await Promise.all(groups.filter((_, i) => known[i]).map((group) => this.#recordTogether(group, results)));
     for (const group of groups.filter((_, i) => !known[i])) {
-      await this.#together(group.slice(0, 1), results);
-      await this.#together(group.slice(1), results);
+      await this.#recordTogether(group.slice(0, 1), results);
+      await this.#recordTogether(group.slice(1), results);
     }
   }
 
-  async #together(listed: readonly Listed[], results: Result[]): Promise<void> {
+  async #recordTogether(listed: readonly AcceptedEntry[], results: RecordResult[]): Promise<void> {
     const settled = await Promise.allSettled(listed.map(({ accepted }) => this.intake.recordAccepted(accepted)));
-    for (const [i, { at }] of listed.entries()) results[at] = settled[i] as Result;
+    for (const [i, { at }] of listed.entries()) results[at] = settled[i] as RecordResult;
   }
 }
 
-function groupsOf(listed: readonly Listed[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): Listed[][] {
-  const groups = new Map<string, Listed[]>();
+function groupReports(listed: readonly AcceptedEntry[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): AcceptedEntry[][] {
+  const groups = new Map<string, AcceptedEntry[]>();
   for (const one of listed) {
     const name = JSON.stringify(nameOf(one.accepted));
     const group = groups.get(name);

@@ -4,31 +4,31 @@
  * race wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { addPrints } from '../../../lib/text/distinct-sketch.js';
+import { addHashes } from '../../../lib/text/distinct-sketch.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
-import { ClientRefs } from '../store/client-refs.js';
-import { Commit, type PreparedWrites } from '../store/commit.js';
+import { ClientRefService } from '../store/client-refs.js';
+import { WriteCommitter, type PreparedWrites } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { packFirstOccurrence } from '../item/payload.js';
-import { Faults } from '../builds/version-faults.js';
-import { buildItemDocument, buildTextsDocument, buildWordsDocument } from '../item/first-document.js';
+import { VersionFaultTracker } from '../builds/version-faults.js';
+import { buildItemDocument, buildTextsDocument, buildSearchTextDocument } from '../item/first-document.js';
 import {
   type AcceptedReport,
-  type Counted,
+  type CountResult,
   toIncomingReport,
   type IncomingReport,
   needsReferenceNote,
   type Placement,
 } from './incoming-report.js';
 import { toPeopleFields } from '../store/people.js';
-import { UNFILED_CREATION } from '../item/stored-names.js';
-import { People } from './people.js';
+import { UNFILED_CREATION_FIELD } from '../item/stored-names.js';
+import { AffectedUserCounter } from './people.js';
 import { PayloadSampler } from './payload-sampler.js';
 
-interface Waiting {
+interface WaitingCaller {
   resolve: (n: number) => void;
   reject: (error: unknown) => void;
 }
@@ -38,23 +38,23 @@ interface Waiting {
  * several items, without gaps.
  */
 @injectable()
-export class ItemNumbers {
-  readonly #waiting = new Map<string, Waiting[]>();
+export class ItemNumberAllocator {
+  readonly #waiting = new Map<string, WaitingCaller[]>();
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'counters'>) {}
 
-  next(project: string): Promise<number> {
+  allocate(project: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(project);
       if (waiting !== undefined) waiting.push({ resolve, reject });
       else {
         this.#waiting.set(project, []);
-        void this.#take(project, [{ resolve, reject }]);
+        void this.#allocateAll(project, [{ resolve, reject }]);
       }
     });
   }
 
-  async #take(project: string, callers: readonly Waiting[]): Promise<void> {
+  async #allocateAll(project: string, callers: readonly WaitingCaller[]): Promise<void> {
     try {
       const counter = await this.deps.counters.change(
         { id: project },
@@ -70,13 +70,13 @@ export class ItemNumbers {
     if (next.length === 0) this.#waiting.delete(project);
     else {
       this.#waiting.set(project, []);
-      void this.#take(project, next);
+      void this.#allocateAll(project, next);
     }
   }
 }
 
 @injectable()
-export class NewItems {
+export class ItemCreator {
   /**
    * Calls in progress by item: only one report completes an item, because the others would waste
    * numbers.
@@ -85,16 +85,16 @@ export class NewItems {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'ids'>,
-    @inject(Commit) private readonly commit: Commit,
-    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Faults) private readonly faults: Faults,
+    @inject(VersionFaultTracker) private readonly faults: VersionFaultTracker,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
-    @inject(ItemNumbers) private readonly numbers: ItemNumbers,
-    @inject(People) private readonly people: People,
+    @inject(ItemNumberAllocator) private readonly numbers: ItemNumberAllocator,
+    @inject(AffectedUserCounter) private readonly people: AffectedUserCounter,
   ) {}
 
-  async create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
+  async create(accepted: AcceptedReport, place: Placement): Promise<CountResult | null> {
     const { item_id: id } = place;
     const { project } = accepted.report;
     const prepared = await this.#prepare(accepted, place);
@@ -102,21 +102,21 @@ export class NewItems {
     const { ref: own } = accepted;
     const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
     const incoming = toIncomingReport(accepted, place, ref);
-    const n = await this.numbers.next(project);
+    const n = await this.numbers.allocate(project);
     const doc = await this.watermark.write(id, async (stamp) => {
-      const kept = this.sampler.first(id, incoming);
-      const item = this.#first(id, n, incoming, kept, stamp);
-      const words = buildWordsDocument(item, incoming.report);
+      const kept = this.sampler.buildFirst(id, incoming);
+      const item = this.#buildFirstDocument(id, n, incoming, kept, stamp);
+      const words = buildSearchTextDocument(item, incoming.report);
       const written = await this.commit.write([
         ...prepared.along,
         { collection: 'texts', insert: buildTextsDocument(incoming.report, id) },
         ...(words === null ? [] : [{ collection: 'words', insert: words }]),
         { collection: 'items', insert: item },
-        { collection: 'occurrences', insert: isOwn(incoming) ? packFirstOccurrence(kept) : kept },
+        { collection: 'occurrences', insert: isOwnReport(incoming) ? packFirstOccurrence(kept) : kept },
       ]);
       return written && item;
     });
-    return doc && this.#created(doc, incoming, true);
+    return doc && this.#toCountResult(doc, incoming, true);
   }
 
   #prepare(
@@ -131,7 +131,7 @@ export class NewItems {
    * Creates the item that its key already names, after a crash or concurrently with another call.
    * Returns null if that call was faster.
    */
-  async complete(id: string, incoming: IncomingReport): Promise<Counted | null> {
+  async complete(id: string, incoming: IncomingReport): Promise<CountResult | null> {
     const running = this.#completing.get(id);
     if (running !== undefined) {
       await running;
@@ -144,18 +144,18 @@ export class NewItems {
     );
     try {
       const doc = await task;
-      return doc && this.#created(doc, incoming, null);
+      return doc && this.#toCountResult(doc, incoming, null);
     } finally {
       this.#completing.delete(id);
     }
   }
 
   async #complete(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
-    const n = await this.numbers.next(incoming.report.project);
+    const n = await this.numbers.allocate(incoming.report.project);
     const { id: _, ...texts } = buildTextsDocument(incoming.report, id);
     return this.watermark.write(id, async (stamp) => {
-      const item = this.#first(id, n, incoming, this.sampler.first(id, incoming), stamp);
-      const words = buildWordsDocument(item, incoming.report);
+      const item = this.#buildFirstDocument(id, n, incoming, this.sampler.buildFirst(id, incoming), stamp);
+      const words = buildSearchTextDocument(item, incoming.report);
       const written = await this.commit.write([
         // The texts come first, so no item is visible without them; another call's texts stay.
         { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
@@ -166,30 +166,30 @@ export class NewItems {
     });
   }
 
-  #created(doc: ItemDoc, incoming: IncomingReport, sampled: true | null): Counted {
-    this.sampler.counted(doc);
-    if (incoming.person !== null) this.people.counted(doc);
+  #toCountResult(doc: ItemDoc, incoming: IncomingReport, sampled: true | null): CountResult {
+    this.sampler.cacheWindow(doc);
+    if (incoming.person !== null) this.people.cacheSketch(doc);
     const { ref } = incoming;
     if (needsReferenceNote(ref))
-      this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own: true, helped: ref.helper });
+      this.refs.scheduleClose({ id: ref.id, project: doc.project, item_id: doc.id, own: true, helped: ref.helper });
     return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled, incoming };
   }
 
-  #first(id: string, n: number, incoming: IncomingReport, kept: OccurrenceDoc, stamp: string): ItemDoc {
+  #buildFirstDocument(id: string, n: number, incoming: IncomingReport, kept: OccurrenceDoc, stamp: string): ItemDoc {
     const { report, ref } = incoming;
-    const first = buildItemDocument(report, id, n, incoming.key, incoming, isOwn(incoming) ? kept.context : null);
-    if (!isOwn(incoming)) first.overflow = true;
+    const first = buildItemDocument(report, id, n, incoming.key, incoming, isOwnReport(incoming) ? kept.context : null);
+    if (!isOwnReport(incoming)) first.overflow = true;
     if (incoming.person !== null)
-      Object.assign(first, toPeopleFields({ own: addPrints(null, [incoming.person]), merged: null }));
-    Object.assign(first, this.faults.begun(first, report));
+      Object.assign(first, toPeopleFields({ own: addHashes(null, [incoming.person]), merged: null }));
+    Object.assign(first, this.faults.buildFaultFields(first, report));
     if (needsReferenceNote(ref)) first.inflight = { [ref.id]: 1 };
     const creator = report.reporter ?? report.reported_by;
-    first[UNFILED_CREATION] = creator;
+    first[UNFILED_CREATION_FIELD] = creator;
     const change = new ChangeSet(first, creator, stamp, this.deps.ids);
     change.emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
     if (report.severity === 'critical') change.emit('bug.critical');
-    return change.document();
+    return change.toDocument();
   }
 }
 
-const isOwn = ({ report, payload }: IncomingReport): boolean => report === payload;
+const isOwnReport = ({ report, payload }: IncomingReport): boolean => report === payload;

@@ -5,21 +5,21 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import type { Details } from '../../../ports/domain/bugs.js';
-import type { Write } from '../store/commit.js';
+import type { ReportDetails } from '../../../ports/domain/bugs.js';
+import type { DocumentWrite } from '../store/commit.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { buildOccurrenceDocument } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { scrubDetails } from '../text/scrub.js';
-import { KEPT, chooseSlot, WINDOW_MS } from '../item/sampling.js';
+import { MAX_SLOTS, chooseSlot, SAMPLING_WINDOW_MS } from '../item/sampling.js';
 
-const WINDOWS = 10_000;
-const WINDOW_KNOWN_MS = 60_000;
+const MAX_CACHED_WINDOWS = 10_000;
+const WINDOW_CACHE_TTL_MS = 60_000;
 
-const NO_DETAILS: Details = { context: null, breadcrumbs: null };
+const NO_DETAILS: ReportDetails = { context: null, breadcrumbs: null };
 
-interface Window {
+interface SamplingWindow {
   n: number;
   /** The item's `sample_from`, and the same in milliseconds. */
   began: string;
@@ -29,7 +29,7 @@ interface Window {
 
 @injectable()
 export class PayloadSampler {
-  readonly #windows = new BoundedMap<Window>({ most: WINDOWS });
+  readonly #windows = new BoundedMap<SamplingWindow>({ most: MAX_CACHED_WINDOWS });
 
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
@@ -39,33 +39,33 @@ export class PayloadSampler {
    * count decides. If the count fails, the store may keep a payload of an unacknowledged report.
    * @returns null if the payload is not stored; undefined if no window is cached
    */
-  planned(itemId: string, incoming: IncomingReport): Write | null | undefined {
+  planWrite(itemId: string, incoming: IncomingReport): DocumentWrite | null | undefined {
     const window = this.#windows.get(itemId);
-    if (window === undefined || this.deps.clock.monotonic() - window.at > WINDOW_KNOWN_MS) return undefined;
-    if (incoming.now - window.from > WINDOW_MS) return undefined;
+    if (window === undefined || this.deps.clock.monotonic() - window.at > WINDOW_CACHE_TTL_MS) return undefined;
+    if (incoming.now - window.from > SAMPLING_WINDOW_MS) return undefined;
     window.n += 1;
     const slot = chooseSlot(window.n, this.deps.random);
     if (slot === null) return null;
-    const payload = this.#payload(itemId, slot, incoming);
+    const payload = this.#buildPayload(itemId, slot, incoming);
     const collection = 'occurrences';
-    return window.n > KEPT ? { collection, put: payload } : { collection, insert: payload };
+    return window.n > MAX_SLOTS ? { collection, put: payload } : { collection, insert: payload };
   }
 
-  first(itemId: string, incoming: IncomingReport): OccurrenceDoc {
-    return this.#payload(itemId, 0, incoming);
+  buildFirst(itemId: string, incoming: IncomingReport): OccurrenceDoc {
+    return this.#buildPayload(itemId, 0, incoming);
   }
 
-  #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
+  #buildPayload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
     const details = scrubDetails(incoming.details?.() ?? NO_DETAILS);
     return buildOccurrenceDocument(incoming.payload, details, itemId, slot, this.deps.ids.uuid(), incoming);
   }
 
   async sample(doc: ItemDoc, incoming: IncomingReport): Promise<boolean> {
-    const n = await this.#position(doc, incoming.now);
-    return this.#keep(doc.id, chooseSlot(n, this.deps.random), incoming);
+    const n = await this.#getPosition(doc, incoming.now);
+    return this.#savePayload(doc.id, chooseSlot(n, this.deps.random), incoming);
   }
 
-  counted({ id, hit_count, sample_base, sample_from: began }: ItemDoc): void {
+  cacheWindow({ id, hit_count, sample_base, sample_from: began }: ItemDoc): void {
     const n = hit_count - sample_base;
     const at = this.deps.clock.monotonic();
     const window = this.#windows.get(id);
@@ -74,9 +74,9 @@ export class PayloadSampler {
     else this.#windows.set(id, { n, began, from: Date.parse(began), at });
   }
 
-  async #keep(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {
+  async #savePayload(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {
     if (slot === null) return false;
-    await this.deps.occurrences.bulk([{ put: this.#payload(itemId, slot, incoming) }]);
+    await this.deps.occurrences.bulk([{ put: this.#buildPayload(itemId, slot, incoming) }]);
     return true;
   }
 
@@ -84,8 +84,8 @@ export class PayloadSampler {
    * Returns the position of this occurrence in the sampling window; after 30 days a new window
    * starts.
    */
-  async #position(doc: ItemDoc, now: number): Promise<number> {
-    if (now - Date.parse(doc.sample_from) <= WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
+  async #getPosition(doc: ItemDoc, now: number): Promise<number> {
+    if (now - Date.parse(doc.sample_from) <= SAMPLING_WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
     const fresh = { sample_base: doc.hit_count - 1, sample_from: new Date(now).toISOString() };
     await this.deps.items.change({ id: doc.id, sample_from: doc.sample_from }, { set: fresh });
     return 1;

@@ -7,55 +7,55 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { addPrints, type Print } from '../../../lib/text/distinct-sketch.js';
+import { addHashes, type SketchHash } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { isSame, toPeopleFields, getSketches, buildSketchFilter, type Sketches } from '../store/people.js';
+import { hasEqualSketches, toPeopleFields, getSketches, buildSketchFilter, type PeopleSketches } from '../store/people.js';
 
-const KNOWN = 5_000;
-const ATTEMPTS = 100;
+const MAX_CACHED_SKETCHES = 5_000;
+const MAX_ATTEMPTS = 100;
 
 /** Addition to a write, valid only while the stored sketch is the one that it was built from. */
-export interface JoiningPeople {
+export interface UserSketchUpdate {
   filter: Filter;
   set: NonNullable<Update['set']>;
 }
 
 @injectable()
-export class People {
-  readonly #known = new BoundedMap<Sketches>({ most: KNOWN });
+export class AffectedUserCounter {
+  readonly #known = new BoundedMap<PeopleSketches>({ most: MAX_CACHED_SKETCHES });
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
   /** Returns the sketch update of a count; null if nothing changes or the sketch is not cached. */
-  joining(itemId: string, prints: readonly Print[]): JoiningPeople | null {
+  buildUpdate(itemId: string, prints: readonly SketchHash[]): UserSketchUpdate | null {
     if (prints.length === 0) return null;
     const known = this.#known.get(itemId);
-    return known === undefined ? null : findJoiningPeople(known, prints);
+    return known === undefined ? null : buildUserSketchUpdate(known, prints);
   }
 
-  counted(doc: ItemDoc): void {
+  cacheSketch(doc: ItemDoc): void {
     const known = this.#known.get(doc.id);
     const now = getSketches(doc);
-    if (known === undefined || !isSame(known, now)) this.#known.set(doc.id, now);
+    if (known === undefined || !hasEqualSketches(known, now)) this.#known.set(doc.id, now);
   }
 
   /**
    * Adds missing users to an item that has counted them. Returns no promise if no one is missing.
    */
-  settled(counted: ItemDoc, prints: readonly Print[]): ItemDoc | Promise<ItemDoc> {
-    if (findJoiningPeople(getSketches(counted), prints) !== null) return this.#joined(counted, prints);
-    this.counted(counted);
+  addMissing(counted: ItemDoc, prints: readonly SketchHash[]): ItemDoc | Promise<ItemDoc> {
+    if (buildUserSketchUpdate(getSketches(counted), prints) !== null) return this.#writeMissing(counted, prints);
+    this.cacheSketch(counted);
     return counted;
   }
 
-  async #joined(counted: ItemDoc, prints: readonly Print[]): Promise<ItemDoc> {
+  async #writeMissing(counted: ItemDoc, prints: readonly SketchHash[]): Promise<ItemDoc> {
     let doc = counted;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const joining = findJoiningPeople(getSketches(doc), prints);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const joining = buildUserSketchUpdate(getSketches(doc), prints);
       if (joining === null) {
-        this.counted(doc);
+        this.cacheSketch(doc);
         return doc;
       }
       const changed = await this.deps.items.change({ id: doc.id, ...joining.filter }, { set: joining.set });
@@ -67,12 +67,12 @@ export class People {
   }
 }
 
-export const addPeopleToCount = (count: Update, joining: JoiningPeople | null): Update =>
+export const addUsersToCount = (count: Update, joining: UserSketchUpdate | null): Update =>
   joining === null ? count : { ...count, set: { ...count.set, ...joining.set } };
 
 /** Returns null if the item's sketch contains all of them. */
-export function findJoiningPeople(sketches: Sketches, prints: readonly Print[]): JoiningPeople | null {
-  const own = addPrints(sketches.own, prints);
+export function buildUserSketchUpdate(sketches: PeopleSketches, prints: readonly SketchHash[]): UserSketchUpdate | null {
+  const own = addHashes(sketches.own, prints);
   if (own === sketches.own) return null;
   return { filter: buildSketchFilter(sketches), set: { ...toPeopleFields({ ...sketches, own }) } };
 }

@@ -2,16 +2,16 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
-import { isOfPart } from '../grouping/difference.js';
+import { matchesDifference } from '../grouping/difference.js';
 import { computeGrouping } from '../grouping/key.js';
-import { type Decision, createExistingDecision, type Keyed, Keys, type Lead } from '../groups/keys.js';
+import { type GroupDecision, createExistingDecision, type KeyedReport, GroupingKeyResolver, type KeyMatch } from '../groups/keys.js';
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { type BugDeps, DEPS } from '../deps.js';
 
-const MINUTES = 60;
-const KEYS = 10_000;
+const WINDOW_MINUTES = 60;
+const MAX_COUNTED_KEYS = 10_000;
 
 /**
  * Hourly budget of new groups per public intake key (contract 00, limits). Counted per process;
@@ -19,8 +19,8 @@ const KEYS = 10_000;
  * stored counter was rejected: one more write per new group.
  */
 @injectable()
-export class NewGroups {
-  readonly #made = new BoundedMap<Map<number, number>>({ most: KEYS });
+export class NewGroupBudget {
+  readonly #made = new BoundedMap<Map<number, number>>({ most: MAX_COUNTED_KEYS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour' | 'peers'>) {}
 
@@ -31,7 +31,7 @@ export class NewGroups {
     const minutes = this.#made.get(key) ?? new Map<number, number>();
     let made = 0;
     for (const [at, n] of minutes) {
-      if (at <= minute - MINUTES) minutes.delete(at);
+      if (at <= minute - WINDOW_MINUTES) minutes.delete(at);
       else made += n;
     }
     // At least one; otherwise a small limit would allow nothing.
@@ -43,33 +43,33 @@ export class NewGroups {
 }
 
 @injectable()
-export class Placing {
+export class GroupResolver {
   constructor(
-    @inject(Keys) private readonly keys: Keys,
-    @inject(NewGroups) private readonly newGroups: NewGroups,
+    @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
+    @inject(NewGroupBudget) private readonly newGroups: NewGroupBudget,
   ) {}
 
-  known(accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
+  findPlacement(accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
-    const recent = this.keys.recent(report.project, keyed.dedup_key);
-    if (recent !== null) return this.#led(recent, accepted);
+    const recent = this.keys.getCachedMatch(report.project, keyed.dedup_key);
+    if (recent !== null) return this.#resolveMatch(recent, accepted);
     return this.keys
-      .lead(report.project, keyed.dedup_key)
-      .then((lead) => (lead === null ? null : this.#led(lead, accepted)));
+      .findMatch(report.project, keyed.dedup_key)
+      .then((lead) => (lead === null ? null : this.#resolveMatch(lead, accepted)));
   }
 
   /** A report of a part that was split off gets the part's key, and keeps it when it is retried. */
-  #led({ item, divided }: Lead, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
+  #resolveMatch({ item, divided }: KeyMatch, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
-    const part = divided?.find(({ by }) => isOfPart(by, report));
-    if (part === undefined) return placed(createExistingDecision(item), keyed, report);
+    const part = divided?.find(({ by }) => matchesDifference(by, report));
+    if (part === undefined) return createPlacement(createExistingDecision(item), keyed, report);
     accepted.keyed = { ...keyed, dedup_key: part.key, bare_key: part.key, origin: '' };
-    return this.known(accepted);
+    return this.findPlacement(accepted);
   }
 
   /** The report's reference is bound to this item, whatever its key is. */
-  at(item_id: string, { report, keyed }: AcceptedReport): Placement {
-    return placed(createExistingDecision(item_id), keyed, report);
+  toPlacement(item_id: string, { report, keyed }: AcceptedReport): Placement {
+    return createPlacement(createExistingDecision(item_id), keyed, report);
   }
 
   /**
@@ -79,16 +79,16 @@ export class Placing {
   async decide({ report, keyed }: AcceptedReport): Promise<Placement> {
     const { project, intake_key: key = null } = report;
     const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
-    if (decision !== null) return placed(decision, keyed, report);
-    const overflow = overflowKeyed(project);
-    const known = await this.keys.known(project, overflow.dedup_key);
+    if (decision !== null) return createPlacement(decision, keyed, report);
+    const overflow = buildOverflowKeys(project);
+    const known = await this.keys.findItem(project, overflow.dedup_key);
     const made = known === null ? await this.keys.decide(overflow) : createExistingDecision(known);
     if (made === null) throw conflict('The report could not be placed; send it again.');
-    return placed(made, overflow, overflowReport(report));
+    return createPlacement(made, overflow, buildOverflowReport(report));
   }
 
-  async release({ keyed }: Placement, itemId: string): Promise<void> {
-    await this.keys.release(keyed, itemId);
+  async removeKeys({ keyed }: Placement, itemId: string): Promise<void> {
+    await this.keys.removeKeys(keyed, itemId);
   }
 }
 
@@ -96,8 +96,8 @@ export class Placing {
  * Fields are listed one by one, because adding fields to a spread object is slow on this frequent
  * path.
  */
-const placed = (
-  { item_id, adopted, flooded, writes }: Decision,
+const createPlacement = (
+  { item_id, adopted, flooded, writes }: GroupDecision,
   keyed: Placement['keyed'],
   report: Placement['report'],
 ): Placement => ({ item_id, adopted, flooded, writes, keyed, report });
@@ -106,7 +106,7 @@ const placed = (
  * The overflow item counts reports beyond the budget of their public key (contract 00, limits); its
  * occurrences store the real reports.
  */
-const overflowReport = (sent: Report): Report => ({
+const buildOverflowReport = (sent: Report): Report => ({
   type: 'error',
   project: sent.project,
   title: 'More new errors than an intake key may make',
@@ -121,7 +121,7 @@ const overflowReport = (sent: Report): Report => ({
 });
 
 /** No report can have this key, because no type has this name. */
-function overflowKeyed(project: string): Keyed {
+function buildOverflowKeys(project: string): KeyedReport {
   const report = { type: 'overflow', project, title: 'overflow' };
   return { project, report, ...computeGrouping(report) };
 }

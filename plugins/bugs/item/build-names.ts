@@ -8,28 +8,28 @@ import type { ItemDoc } from './model.js';
 import {
   compareNamedVersions,
   isVersion,
-  readVersion,
+  parseNamedVersion,
   getVersionIdentity,
-  versionName,
+  getVersionName,
 } from '../../../lib/versions.js';
 
 type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 
-export type Published = readonly { version: string; build: string | null; publication?: string }[];
+export type PublishedReleases = readonly { version: string; build: string | null; publication?: string }[];
 
-export const buildKey = (project: string, build: string): string => `${project} ${getVersionIdentity(build)}`;
+export const toBuildKey = (project: string, build: string): string => `${project} ${getVersionIdentity(build)}`;
 
 /**
  * Returns the version of a `resolved_in_build`: its own, or that of the release with this build
  * name; otherwise null.
  */
-export function resolveVersion(build: string, published: Published): string | null {
-  const { name, version } = readVersion(build);
+export function resolveVersion(build: string, published: PublishedReleases): string | null {
+  const { name, version } = parseNamedVersion(build);
   if (version !== null) return name;
-  return published.find((release) => release.build !== null && versionName(release.build) === name)?.version ?? null;
+  return published.find((release) => release.build !== null && getVersionName(release.build) === name)?.version ?? null;
 }
 
-export function findRelease(build: string, published: Published): Published[number] | undefined {
+export function findRelease(build: string, published: PublishedReleases): PublishedReleases[number] | undefined {
   const wanted = getVersionIdentity(build);
   return published.find(
     (r) => getVersionIdentity(r.version) === wanted || (r.build !== null && getVersionIdentity(r.build) === wanted),
@@ -43,7 +43,7 @@ const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
  * @throws ServiceError validation_failed for what names neither a version nor a build
  */
 export function parseBuildName(given: string): string {
-  const build = versionName(given);
+  const build = getVersionName(given);
   if (isVersion(build) || BUILD_NAME.test(build)) return build;
   throw invalid({
     resolved_in_build: 'must be a version such as 1.4.0, or a build name of letters, digits and . _ + - (at most 64)',
@@ -51,21 +51,21 @@ export function parseBuildName(given: string): string {
 }
 
 /** Returns false if the versions cannot be compared. */
-export function isSeenIn(version: string | null, seen: string | null): boolean {
+export function isAtOrBelow(version: string | null, seen: string | null): boolean {
   if (version === null || seen === null) return false;
   const order = compareNamedVersions(version, seen);
   if (order !== 0) return order !== null && order < 0;
   // Without its own build number, the sighting may be an earlier build of the same version.
-  return readVersion(version).number === null || readVersion(seen).number !== null;
+  return parseNamedVersion(version).number === null || parseNamedVersion(seen).number !== null;
 }
 
 type SeenBuilds = Pick<ItemDoc, 'first_build' | 'first_numbered' | 'last_build' | 'last_numbered'>;
 
-export const getFirstSeenBuild = (item: SeenBuilds): string | null => withNumber(item.first_build, item.first_numbered);
-export const getLastSeenBuild = (item: SeenBuilds): string | null => withNumber(item.last_build, item.last_numbered);
+export const getFirstSeenBuild = (item: SeenBuilds): string | null => appendBuildNumber(item.first_build, item.first_numbered);
+export const getLastSeenBuild = (item: SeenBuilds): string | null => appendBuildNumber(item.last_build, item.last_numbered);
 
 /** @param numbered the last version whose reporter stated its build number separately */
-const withNumber = (version: string | null, numbered: string | undefined): string | null =>
+const appendBuildNumber = (version: string | null, numbered: string | undefined): string | null =>
   version !== null && numbered?.startsWith(`${version}+`) === true ? numbered : version;
 
 export const formatReportedVersion = ({ app_version, build_number }: StatedVersion): string | null =>
@@ -76,7 +76,7 @@ export const formatReportedVersion = ({ app_version, build_number }: StatedVersi
  * @param first in which the error was seen
  * @throws ServiceError validation_failed
  */
-export function checkAbove(version: string | null, first: string | null): void {
-  if (isSeenIn(version, first))
+export function checkAboveFirstSeen(version: string | null, first: string | null): void {
+  if (isAtOrBelow(version, first))
     throw invalid({ resolved_in_build: `must be above ${first}, in which it was seen first` });
 }

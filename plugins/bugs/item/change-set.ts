@@ -8,13 +8,13 @@ import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
 import { computeDerivedFields } from './derived.js';
-import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
-import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
+import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, UnreadEntry } from './model.js';
+import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-names.js';
 import { isFinished } from './transitions.js';
 import { mergeUnread, addUnread } from './unread.js';
 
 /** Ended claim tokens that are stored, so that their holders learn the reason. */
-const ENDED_LEASES = 10;
+const MAX_ENDED_LEASES = 10;
 
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
@@ -35,13 +35,13 @@ export class ChangeSet {
     return { ...this.item, ...this.set };
   }
 
-  get empty(): boolean {
+  get isEmpty(): boolean {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
   /** The entries to write, including the item's unfiled ones. An empty change writes none. */
-  get written(): readonly ItemOutboxEntry[] {
-    return this.empty ? this.entries : [...listPendingEntries(this.item), ...this.entries];
+  get pendingEntries(): readonly ItemOutboxEntry[] {
+    return this.isEmpty ? this.entries : [...listPendingEntries(this.item), ...this.entries];
   }
 
   assign(fields: Partial<ItemDoc>): this {
@@ -53,7 +53,7 @@ export class ChangeSet {
    * Increments counters, which occurrences count concurrently.
    * @param inc path → the number to add
    */
-  take(inc: Readonly<Record<string, number>>): this {
+  incrementCounters(inc: Readonly<Record<string, number>>): this {
     Object.assign(this.#counters, inc);
     return this;
   }
@@ -62,7 +62,7 @@ export class ChangeSet {
    * Adds a history entry.
    * @param id fixed, if a repeat must find it again
    */
-  note(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
+  addHistoryEntry(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
     this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
     return this;
   }
@@ -71,9 +71,9 @@ export class ChangeSet {
    * Adds a comment, stored with the change.
    * @param id fixed, if a repeat must find it again
    */
-  comment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
+  addComment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
     const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body, kind } };
-    this.note('commented', { comment_id: id });
+    this.addHistoryEntry('commented', { comment_id: id });
     this.entries.push({ id, kind: 'comment', ...entry });
     return this;
   }
@@ -85,14 +85,14 @@ export class ChangeSet {
     const again = name === 'bug.created' && overrides.regression === true;
     if (next.muted || (next.sent[what] && !again)) return this;
     this.assign({ sent: { ...next.sent, [what]: true } });
-    return this.tell(name, overrides);
+    return this.addEvent(name, overrides);
   }
 
   /**
    * Adds an event about the item's current state.
    * @param more additional members of its data
    */
-  tell(name: string, more: { [key: string]: Json } = {}): this {
+  addEvent(name: string, more: { [key: string]: Json } = {}): this {
     const {
       id,
       ref,
@@ -111,30 +111,30 @@ export class ChangeSet {
   }
 
   /** Sets the severity. Reaching critical emits an event. */
-  severity(to: Severity, why: string): this {
+  setSeverity(to: Severity, why: string): this {
     const { next } = this;
     if (next.severity === to) return this;
-    this.note('severity', { from: next.severity, to, why }).assign({ severity: to });
+    this.addHistoryEntry('severity', { from: next.severity, to, why }).assign({ severity: to });
     if (to === 'critical') this.emit('bug.critical');
     return this;
   }
 
   /** Sets the status: every one except `in_progress` ends the lease. */
-  status(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = endBy(to)): this {
-    this.note('status', { from: this.next.status, to, ...data });
+  setStatus(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = getLeaseEnd(to)): this {
+    this.addHistoryEntry('status', { from: this.next.status, to, ...data });
     const { claim } = this.next;
     const goesOn = to === 'open' || to === 'needs_info';
     if (claim !== null && goesOn)
       this.assign({
         handed: {
           by: claim.agent,
-          reason: textOf(data['reason']) ?? (end === 'expired' ? 'lease expired' : null),
+          reason: toTextOrNull(data['reason']) ?? (end === 'expired' ? 'lease expired' : null),
           at: this.at,
         },
       });
     if (to !== 'resolved' && this.next.review === 'open') this.assign({ review: null });
     const { reason } = data;
-    return this.endLease(this.overrides ? 'taken' : end, textOf(reason)).assign({ status: to, claim: null });
+    return this.endLease(this.overrides ? 'taken' : end, toTextOrNull(reason)).assign({ status: to, claim: null });
   }
 
   endLease(why: LeaseEnd, reason: string | null = null): this {
@@ -144,20 +144,20 @@ export class ChangeSet {
     if (why === 'expired') this.assign({ last_holder: { credential, agent } });
     else if (this.next.last_holder) this.assign({ last_holder: null });
     const ended = { token_hash: claim.token_hash, why, ...(why === 'overridden' && reason !== null && { reason }) };
-    return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
+    return this.assign({ ended_leases: [...ended_leases, ended].slice(-MAX_ENDED_LEASES) });
   }
 
   /** Sets `resolved` or `closed`; the event is emitted once per cycle. */
-  fixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
-    this.status(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
+  markFixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
+    this.setStatus(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
     return this.emit('bug.resolved');
   }
 
   reopen(data: { [key: string]: Json } = {}): this {
     const { item } = this;
     const { resolved_in_build, fix_commit } = item;
-    this.status('open', { resolved_in_build, ...(fix_commit && { fix_commit }), ...data });
-    if (item.status === 'resolved' || item.status === 'closed') this.assign({ earlier_fix: fixOf(item) });
+    this.setStatus('open', { resolved_in_build, ...(fix_commit && { fix_commit }), ...data });
+    if (item.status === 'resolved' || item.status === 'closed') this.assign({ earlier_fix: toEarlierFix(item) });
     return this.assign({
       resolved_in_build: null,
       ...(fix_commit && { fix_commit: null }),
@@ -173,7 +173,7 @@ export class ChangeSet {
     });
   }
 
-  document(): ItemDoc {
+  toDocument(): ItemDoc {
     const last = this.entries.at(-1);
     return {
       ...this.next,
@@ -184,21 +184,21 @@ export class ChangeSet {
     };
   }
 
-  heard(): readonly Unread[] {
+  takeUnread(): readonly UnreadEntry[] {
     const { claim } = this.next;
     const unread = this.item.claim?.unread ?? [];
     if (claim !== null && unread.length > 0) this.assign({ claim: { ...claim, unread: [] } });
     return unread;
   }
 
-  news(entry: Unread): void {
+  addUnreadEntry(entry: UnreadEntry): void {
     const { claim } = this.next;
     if (claim === null || claim.unread?.some(({ id }) => id === entry.id) === true) return;
     this.assign({ claim: { ...claim, unread: mergeUnread(claim.unread, [entry]) } });
   }
 
   /** The entries stay unread, because another agent with the same credential may have read them. */
-  shown(): void {
+  markUnreadShown(): void {
     const { claim } = this.next;
     const unread = claim?.unread ?? [];
     if (claim === null || unread.every(({ shown }) => shown === true)) return;
@@ -208,20 +208,20 @@ export class ChangeSet {
   }
 
   /** Returns the live lease with this change added to its holder's unread entries. */
-  #told(): Partial<ItemDoc> {
+  #buildClaimFields(): Partial<ItemDoc> {
     const { claim } = this.next;
     if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
     const unread = addUnread(claim.unread, this.entries, this.by === 'person');
     return unread === undefined ? {} : { claim: { ...claim, unread } };
   }
 
-  #relinked(): Partial<ItemDoc> {
+  #getBlockingMarker(): Partial<ItemDoc> {
     const { item, next } = this;
     if (item.blocking !== true || isFinished(item.status) === isFinished(next.status)) return {};
     return { relink_at: `${this.at} ${item.rev + 1}` };
   }
 
-  #reworded(): Partial<ItemDoc> {
+  #getSearchMarker(): Partial<ItemDoc> {
     const said = this.set.search_text !== undefined || this.entries.some(({ kind }) => kind === 'comment');
     return said ? { words_at: `${this.at} ${this.item.rev + 1}` } : {};
   }
@@ -230,15 +230,15 @@ export class ChangeSet {
    * Builds the write for `{id, rev}`: the next revision, and never an earlier `updated_at`.
    * @param outbox entries that the same transaction does not write elsewhere
    */
-  update(outbox: readonly ItemOutboxEntry[] = this.written): Update {
-    const filed = UNFILED.filter((field) => this.item[field] !== undefined);
+  toUpdate(outbox: readonly ItemOutboxEntry[] = this.pendingEntries): Update {
+    const filed = UNFILED_FIELDS.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(filed.length > 0 && { unset: filed }),
       set: {
         ...this.set,
-        ...this.#told(),
-        ...this.#relinked(),
-        ...this.#reworded(),
+        ...this.#buildClaimFields(),
+        ...this.#getBlockingMarker(),
+        ...this.#getSearchMarker(),
         ...computeDerivedFields(this.next),
       } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1, ...this.#counters },
@@ -253,15 +253,15 @@ export class ChangeSet {
   }
 }
 
-const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+const toTextOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-const fixOf = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNullable<ItemDoc['earlier_fix']> => ({
+const toEarlierFix = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNullable<ItemDoc['earlier_fix']> => ({
   build: resolved_in_build,
   commit: fix_commit ?? null,
   comment: fix_comment ?? null,
 });
 
-const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
+const getLeaseEnd = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
 /**
  * Builds the claim of the first open item that a filter finds. `queue_key` is the only derived
@@ -269,22 +269,22 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
  */
 export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
-    set: { status: 'in_progress', claim: claim as unknown as Json, queue_key: null, [UNFILED_CLAIM]: { ...unfiled } },
+    set: { status: 'in_progress', claim: claim as unknown as Json, queue_key: null, [UNFILED_CLAIM_FIELD]: { ...unfiled } },
     inc: { rev: 1, claim_count: 1 },
     max: { updated_at: claim.claimed_at },
   };
 }
 
-export const UNFILED = [UNFILED_CREATION, UNFILED_CLAIM] as const;
+export const UNFILED_FIELDS = [UNFILED_CREATION_FIELD, UNFILED_CLAIM_FIELD] as const;
 
-type Unfiled = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED)[number]>;
+type UnfiledItem = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED_FIELDS)[number]>;
 
 /**
  * Oldest first. Each is one small field, because each report of a new group and each claim writes
  * one.
  */
-export function listPendingEntries(item: Unfiled): ItemOutboxEntry[] {
-  const { id, source, created_at, claim, [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
+export function listPendingEntries(item: UnfiledItem): ItemOutboxEntry[] {
+  const { id, source, created_at, claim, [UNFILED_CREATION_FIELD]: creator, [UNFILED_CLAIM_FIELD]: claimed } = item;
   const entries: ItemOutboxEntry[] = [];
   // No other entry has the item's own id.
   if (creator !== undefined)

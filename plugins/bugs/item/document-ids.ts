@@ -1,6 +1,6 @@
 /** Ids of documents that derive from their subject, so the same document cannot be stored twice. */
 import { hash } from 'node:crypto';
-import { KEPT } from './sampling.js';
+import { MAX_SLOTS } from './sampling.js';
 
 /** Hashed, because plain concatenations of two projects could collide. */
 export const hashWithinProject = (project: string, text: string): string =>
@@ -10,4 +10,4 @@ export const toSlotId = (itemId: string, slot: number): string => `${itemId}:${s
 
 /** An index over the item was rejected, because every stored payload would write it. */
 export const listSlotIds = (itemId: string): string[] =>
-  Array.from({ length: KEPT }, (_, slot) => toSlotId(itemId, slot));
+  Array.from({ length: MAX_SLOTS }, (_, slot) => toSlotId(itemId, slot));

@@ -2,7 +2,7 @@
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
-export interface Edit {
+export interface ItemEdit {
   title?: string;
   type?: 'bug' | 'feature';
   /** Stops the work on the item, with `reason`, or resumes it. */

@@ -9,8 +9,8 @@ import { toHostMark, toVersionMark } from './place-marks.js';
 import { normalizeSearchText, toSearchTerm } from '../text/search-text.js';
 import { getSeverityRank } from './severity.js';
 
-export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
-export type SortName = (typeof SORTS)[number];
+export const SORT_NAMES = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
+export type SortName = (typeof SORT_NAMES)[number];
 
 export interface ItemQuery {
   project?: string[];
@@ -50,7 +50,7 @@ export interface TimeRange {
   lt?: string;
 }
 
-const PLAIN = [
+const EQUALITY_FIELDS = [
   'project',
   'type',
   'status',
@@ -66,26 +66,26 @@ const PLAIN = [
   'assignee',
 ] as const;
 
-const oneOf = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
+const buildAnyOfFilter = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
 
 export function toItemFilter(query: ItemQuery): Filter {
   const filter: Filter = {};
-  for (const field of PLAIN) {
+  for (const field of EQUALITY_FIELDS) {
     const values = query[field];
-    if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
+    if (values !== undefined && values.length > 0) filter[field] = buildAnyOfFilter(values);
   }
   const severities = [...(query.severity ?? []), ...(query.urgency ?? [])];
   if (severities.length > 0) {
-    filter['severity'] = oneOf(severities);
+    filter['severity'] = buildAnyOfFilter(severities);
     // The rank is indexed, the name is not.
-    filter['severity_rank'] = oneOf(severities.map((severity) => getSeverityRank(severity as Severity)));
+    filter['severity_rank'] = buildAnyOfFilter(severities.map((severity) => getSeverityRank(severity as Severity)));
   }
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
   // A first sighting is never after the creation, which is indexed.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) {
-    filter['claim.agent'] = oneOf(query.claimed_by);
+    filter['claim.agent'] = buildAnyOfFilter(query.claimed_by);
     // Every claim has an expiry, which is indexed. An index of agents would be written by every
     // claim.
     filter['claim.expires_at'] = { gt: '' };
@@ -97,7 +97,7 @@ export function toItemFilter(query: ItemQuery): Filter {
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
   if (query.version?.length) filter['version_marks'] = { has_any: query.version.map(toVersionMark) };
   if (query.host?.length) filter['host_marks'] = { has_any: query.host.map(toHostMark) };
-  const searches = (query.q ?? []).flatMap(searchOf);
+  const searches = (query.q ?? []).flatMap(buildSearchFilters);
   if (query.named?.length) searches.push({ id: { in: query.named } });
   const [only] = searches;
   if (searches.length === 1) Object.assign(filter, only);
@@ -114,24 +114,24 @@ export function toCallerFilter(caller: BugCaller, query: ItemQuery): Filter {
   return toItemFilter(caller.project === null ? query : { ...query, project: [caller.project] });
 }
 
-const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
+const ITEM_REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 /** A word: quoted text, or text between blanks. An unmatched quote is an ordinary character. */
-const PART = /"([^"]*)"|(\S+)/g;
+const QUERY_WORD = /"([^"]*)"|(\S+)/g;
 /** Each word costs a scan of every text. */
 const MAX_WORDS = 20;
 
 export function splitQueryWords(q: string): string[] {
-  const words = [...normalizeSearchText(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+  const words = [...normalizeSearchText(q).matchAll(QUERY_WORD)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MAX_WORDS);
 }
 
 /** Matches every word, or the item of this ref. */
-function searchOf(q: string): Filter[] {
+function buildSearchFilters(q: string): Filter[] {
   const words = splitQueryWords(q);
   const [only] = words;
   if (only === undefined) return [];
   const search: Filter = { search_text: { contains: words.map(toSearchTerm) } };
-  return words.length === 1 && REF.test(only) ? [search, { ref: only }] : [search];
+  return words.length === 1 && ITEM_REF.test(only) ? [search, { ref: only }] : [search];
 }
 
 export function toItemSort(name: SortName = 'last_seen_at', order: 'asc' | 'desc' = 'desc'): Sort {

@@ -1,20 +1,20 @@
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { getUrgency } from '../../../lib/urgency.js';
-import type { Details, Report } from '../../../ports/domain/bugs.js';
+import type { ReportDetails, Report } from '../../../ports/domain/bugs.js';
 import { findFirstFrame } from '../grouping/frames.js';
-import { buildSearchText, findTransaction, buildWordsText } from '../text/search-text.js';
+import { buildSearchText, findTransaction, buildFullSearchText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { formatReportedVersion } from './build-names.js';
 import { toHourKey, toMinuteKey } from './rate.js';
 import { buildFirstMarks } from './place-marks.js';
 import { getSeverityRank } from './severity.js';
-import { OUTSIDE } from './view.js';
+import { UNTRUSTED_ITEM_FIELDS } from './view.js';
 import { toSlotId } from './document-ids.js';
-import { BLIND_KIND } from './stored-names.js';
-import type { WordsDoc } from './work-documents.js';
+import { FAST_COUNT_KIND_FIELD } from './stored-names.js';
+import type { SearchTextDoc } from './work-documents.js';
 
-export interface Moment {
+export interface ReportTimes {
   now: number;
   /** Time of the occurrence, at most `now`. */
   occurred: number;
@@ -23,9 +23,9 @@ export interface Moment {
 export const getLevelRank = (report: Report): number =>
   report.error_level ? getSeverityRank(getUrgency(report.error_level, report.environment)) : -1;
 
-const refOf = ({ project }: Report, number: number): string => `${project}-${number}`;
+const formatRef = ({ project }: Report, number: number): string => `${project}-${number}`;
 
-function searchedIn(report: Report, ref: string, context: unknown): string {
+function buildItemSearchText(report: Report, ref: string, context: unknown): string {
   const { title, error_message, exception_class } = report;
   const { file_path } = resolveErrorLocation(report);
   return buildSearchText({
@@ -38,7 +38,7 @@ function searchedIn(report: Report, ref: string, context: unknown): string {
   });
 }
 
-function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
+function getBuildNumbers(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
   const numbered = formatReportedVersion(report) ?? undefined;
   return { first_numbered: numbered, last_numbered: numbered };
 }
@@ -52,16 +52,16 @@ export function buildItemDocument(
   id: string,
   number: number,
   key: string,
-  at: Moment,
+  at: ReportTimes,
   context: unknown = null,
 ): ItemDoc {
-  const now = isoOf(at.now);
-  const occurred = isoOf(at.occurred);
+  const now = toIsoString(at.now);
+  const occurred = toIsoString(at.occurred);
   const version = report.app_version ?? null;
   const seen = buildFirstMarks(report);
   return {
     id,
-    ref: refOf(report, number),
+    ref: formatRef(report, number),
     type: report.type,
     project: report.project,
     title: report.title,
@@ -91,7 +91,7 @@ export function buildItemDocument(
     last_seen_at: occurred,
     first_build: version,
     last_build: version,
-    ...(report.build_number && numbersOf(report)),
+    ...(report.build_number && getBuildNumbers(report)),
     regression: false,
     regression_count: 0,
     regressed_at: null,
@@ -108,13 +108,13 @@ export function buildItemDocument(
     resolved_at: null,
     closed_at: null,
     rev: 1,
-    trusted: report.source === 'ui' ? [...OUTSIDE] : [],
+    trusted: report.source === 'ui' ? [...UNTRUSTED_ITEM_FIELDS] : [],
     expired_count: 0,
     severity_rank: getSeverityRank(report.severity),
     level_rank: getLevelRank(report),
     queue_key: null,
     build_key: null,
-    search_text: searchedIn(report, refOf(report, number), context),
+    search_text: buildItemSearchText(report, formatRef(report, number), context),
     minutes: { [toMinuteKey(at.now)]: 1 },
     hours: { [toHourKey(at.now)]: 1 },
     inflight: {},
@@ -126,7 +126,7 @@ export function buildItemDocument(
     sample_base: 0,
     sample_from: now,
     // Last, because fields after a computed name are added one by one, which is slow.
-    [BLIND_KIND]: null,
+    [FAST_COUNT_KIND_FIELD]: null,
   };
 }
 
@@ -137,8 +137,8 @@ export const buildTextsDocument = (report: Report, id: string): TextsDoc => ({
   stack_trace: report.stack_trace ?? null,
 });
 
-export function buildWordsDocument({ id, project, search_text }: ItemDoc, { description }: Report): WordsDoc | null {
-  return description ? { id, project, text: buildWordsText(search_text, description, []), n: 1 } : null;
+export function buildSearchTextDocument({ id, project, search_text }: ItemDoc, { description }: Report): SearchTextDoc | null {
+  return description ? { id, project, text: buildFullSearchText(search_text, description, []), n: 1 } : null;
 }
 
 export function resolveErrorLocation({ file_path, line_no, stack_trace }: Report): {
@@ -151,18 +151,18 @@ export function resolveErrorLocation({ file_path, line_no, stack_trace }: Report
 
 export function buildOccurrenceDocument(
   report: Report,
-  details: Details,
+  details: ReportDetails,
   itemId: string,
   slot: number,
   occurrenceId: string,
-  at: Moment & { key: string },
+  at: ReportTimes & { key: string },
 ): OccurrenceDoc {
   return {
     id: toSlotId(itemId, slot),
     item_id: itemId,
     occurrence_id: occurrenceId,
-    occurred_at: isoOf(at.occurred),
-    received_at: isoOf(at.now),
+    occurred_at: toIsoString(at.occurred),
+    received_at: toIsoString(at.now),
     error_message: report.error_message ?? null,
     exception_class: report.exception_class ?? null,
     error_level: report.error_level ?? null,
@@ -177,6 +177,6 @@ export function buildOccurrenceDocument(
     ...details,
     dedup_key: at.key,
     ...(report.function_name && { function_name: report.function_name }),
-    ...(report.late && { late: { ...report.late, tries: 0 }, late_at: isoOf(at.now) }),
+    ...(report.late && { late: { ...report.late, tries: 0 }, late_at: toIsoString(at.now) }),
   };
 }

@@ -1,37 +1,37 @@
 /** Functions and errors of a single lease (contract 20, leases). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { denied, ServiceError } from '../../../kernel/errors.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { hashWithinProject } from './document-ids.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
-import type { ItemDoc, ClaimLease, LeaseEnd, LeaseMark } from './model.js';
+import type { ItemDoc, ClaimLease, LeaseEnd, LeaseClockStamp } from './model.js';
 import { isTransitionAllowed, STATUSES } from './transitions.js';
-import { EXPIRIES, isLive } from './view.js';
+import { MAX_LEASE_EXPIRIES, isLeaseLive } from './view.js';
 
 /** A lease ends this long after its claim, regardless of renewals. */
-export const LIMIT_MS = 24 * HOUR_MS;
+export const MAX_LEASE_MS = 24 * HOUR_MS;
 export const DEFAULT_LEASE_SECONDS = 1800;
 
 /** The third release without a change of status sets `needs_info`. */
 export const MAX_RELEASES = 3;
 /** How long `action=next` skips an item for the holder who released it. */
-const PASSED_MS = 24 * HOUR_MS;
+const SKIP_AFTER_RELEASE_MS = 24 * HOUR_MS;
 const MAX_SKIPPING_HOLDERS = 50;
 
 export const hashClaimToken = (token: string): string => hash('sha256', token);
 
-export function isToken(lease: ClaimLease, token: string): boolean {
+export function matchesToken(lease: ClaimLease, token: string): boolean {
   return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashClaimToken(token), 'hex'));
 }
 
 export function computeLeaseExpiry(claimedAt: string, now: number, seconds: number): string {
-  return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
+  return toIsoString(Math.min(now + seconds * 1000, Date.parse(claimedAt) + MAX_LEASE_MS));
 }
 
-export function renewLease(lease: ClaimLease, now: number, mark: LeaseMark): ClaimLease {
+export function renewLease(lease: ClaimLease, now: number, mark: LeaseClockStamp): ClaimLease {
   const expires_at = computeLeaseExpiry(lease.claimed_at, now, lease.lease_seconds);
   return expires_at > lease.expires_at ? { ...lease, expires_at, ...mark } : lease;
 }
@@ -40,19 +40,19 @@ export const getLeaseHolder = ({ credential, agent }: Pick<ClaimLease, 'credenti
   hashWithinProject(credential, agent);
 
 export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
-  const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
+  const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > toIsoString(now));
   return Object.fromEntries([
     ...others.slice(1 - MAX_SKIPPING_HOLDERS),
-    [getLeaseHolder(lease), isoOf(now + PASSED_MS)],
+    [getLeaseHolder(lease), toIsoString(now + SKIP_AFTER_RELEASE_MS)],
   ]);
 }
 
 /** Ends an expired lease: the item is open again, or `needs_info` at the fifth expiry. */
 export function planExpiry(item: ItemDoc, change: ChangeSet): void {
   const expired_count = item.expired_count + 1;
-  const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
+  const to = expired_count >= MAX_LEASE_EXPIRIES ? 'needs_info' : 'open';
   change
-    .status(to, { why: 'lease expired', agent: item.claim?.agent ?? null }, 'expired')
+    .setStatus(to, { why: 'lease expired', agent: item.claim?.agent ?? null }, 'expired')
     .assign({ expired_count: to === 'open' ? expired_count : 0 });
 }
 
@@ -60,14 +60,14 @@ export function planExpiry(item: ItemDoc, change: ChangeSet): void {
  * Returns the holder, for a 409.
  * @param agent the name that the caller gave; if undefined, only the credential is compared
  */
-const claimOf = (lease: ClaimLease, caller: BugCaller, agent?: string): object => ({
+const toClaimDetails = (lease: ClaimLease, caller: BugCaller, agent?: string): object => ({
   agent: lease.agent,
   expires_at: lease.expires_at,
   yours: lease.credential === caller.id && (agent === undefined || lease.agent === agent),
 });
 
 export function createAlreadyClaimedError(lease: ClaimLease, caller: BugCaller, agent?: string): ServiceError {
-  const claim = claimOf(lease, caller, agent);
+  const claim = toClaimDetails(lease, caller, agent);
   const message =
     lease.credential === caller.id && agent === undefined
       ? 'Your own lease on this item is live: send its `claim_token`, or claim again to get a new one.'
@@ -75,7 +75,7 @@ export function createAlreadyClaimedError(lease: ClaimLease, caller: BugCaller, 
   return refusal('already_claimed', message, { extra: { claim } });
 }
 
-const SAYS: Record<LeaseEnd | 'unknown', string> = {
+const LEASE_END_MESSAGES: Record<LeaseEnd | 'unknown', string> = {
   expired: 'The lease ran out. Claim the item again to go on.',
   released: 'The item was given back. Claim it again to go on.',
   resolved:
@@ -85,21 +85,21 @@ const SAYS: Record<LeaseEnd | 'unknown', string> = {
   unknown: 'No claim of this item gave it. Claim the item, and send the token of that answer.',
 };
 
-function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
+function findLossReason(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
   const token_hash = hashClaimToken(token);
   const current = item.claim?.token_hash === token_hash;
   const ended = item.ended_leases?.findLast((one) => one.token_hash === token_hash);
   const end = current ? 'expired' : ended?.why;
   if (end === undefined) return { why: 'unknown' };
-  if (end === 'expired' && !current && isLive(item.claim, now)) return { why: 'taken' };
+  if (end === 'expired' && !current && isLeaseLive(item.claim, now)) return { why: 'taken' };
   return { why: end, ...(!current && ended?.reason !== undefined && { reason: ended.reason }) };
 }
 
 export function createLeaseLostError(item: ItemDoc, token: string, caller: BugCaller, now: number): ServiceError {
-  const { why, reason } = whyLost(item, token, now);
-  const live: ClaimLease | null = isLive(item.claim, now) ? item.claim : null;
-  return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
-    extra: { why, ...(reason !== undefined && { reason }), ...(live !== null && { claim: claimOf(live, caller) }) },
+  const { why, reason } = findLossReason(item, token, now);
+  const live: ClaimLease | null = isLeaseLive(item.claim, now) ? item.claim : null;
+  return refusal('lease_lost', `This claim_token is not the current one. ${LEASE_END_MESSAGES[why]}`, {
+    extra: { why, ...(reason !== undefined && { reason }), ...(live !== null && { claim: toClaimDetails(live, caller) }) },
   });
 }
 
@@ -124,15 +124,15 @@ export function createClaimLease(
   request: { agent?: string | undefined; lease_seconds?: number | undefined },
   secret: string,
   now: number,
-  mark: LeaseMark,
+  mark: LeaseClockStamp,
 ): ClaimLease {
   const lease_seconds = request.lease_seconds ?? DEFAULT_LEASE_SECONDS;
   return {
     agent: request.agent ?? caller.name,
     credential: caller.id,
     token_hash: hashClaimToken(secret),
-    claimed_at: isoOf(now),
-    expires_at: isoOf(now + lease_seconds * 1000),
+    claimed_at: toIsoString(now),
+    expires_at: toIsoString(now + lease_seconds * 1000),
     renewals: 0,
     lease_seconds,
     ...mark,
@@ -145,14 +145,14 @@ export const createLeaseLimitError = (): ServiceError =>
 export const createTransitionError = (from: ItemStatus, to: ItemStatus): ServiceError =>
   new ServiceError(
     'invalid_transition',
-    `An item that is ${spoken(from)} cannot become ${spoken(to)} this way. ${possibleFrom(from, to)}`,
+    `An item that is ${formatStatus(from)} cannot become ${formatStatus(to)} this way. ${describeTransitions(from, to)}`,
   );
 
-function possibleFrom(from: ItemStatus, to: ItemStatus): string {
+function describeTransitions(from: ItemStatus, to: ItemStatus): string {
   if (to === 'in_progress' && isTransitionAllowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
   const targets = STATUSES.filter((status) => isTransitionAllowed(from, status, 'patch'));
   const also = isTransitionAllowed(from, 'in_progress', 'claim') ? ', or be claimed' : '';
-  return `It can become ${targets.map(spoken).join(', ')}${also}.`;
+  return `It can become ${targets.map(formatStatus).join(', ')}${also}.`;
 }
 
 export const createInReviewError = (): ServiceError =>
@@ -161,4 +161,4 @@ export const createInReviewError = (): ServiceError =>
     'It is resolved by a pull request that is open. Take another item: if the request is closed without a merge, this one opens again.',
   );
 
-const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));
+const formatStatus = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

@@ -7,7 +7,7 @@ export const MAX_LINKS = 50;
 export const LINK_KINDS = ['related', 'blocks', 'blocked_by', 'discovered_from', 'discovered'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
-const INVERSE: Readonly<Record<LinkKind, LinkKind>> = {
+const INVERSE_KINDS: Readonly<Record<LinkKind, LinkKind>> = {
   related: 'related',
   blocks: 'blocked_by',
   blocked_by: 'blocks',
@@ -15,7 +15,7 @@ const INVERSE: Readonly<Record<LinkKind, LinkKind>> = {
   discovered: 'discovered_from',
 };
 
-export const getInverseKind = (kind: LinkKind): LinkKind => INVERSE[kind];
+export const getInverseKind = (kind: LinkKind): LinkKind => INVERSE_KINDS[kind];
 
 export interface LinkEnds {
   kind: 'related' | 'blocks' | 'discovered_from';

@@ -9,7 +9,7 @@ import type { Json } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
 import type { Difference } from '../grouping/difference.js';
 import type { PlaceMarks } from './place-marks.js';
-import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
+import type { FAST_COUNT_KIND_FIELD, COARSE_KEYS_FIELD, UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
@@ -24,13 +24,13 @@ export interface ItemOutboxEntry {
 }
 
 /** Clock that the lease times were written by; missing in leases of earlier versions. */
-export interface LeaseMark {
+export interface LeaseClockStamp {
   epoch?: string;
   /** Wall-clock time minus monotonic time of the writer, in milliseconds. */
   offset?: number;
 }
 
-export interface ClaimLease extends LeaseMark {
+export interface ClaimLease extends LeaseClockStamp {
   agent: string;
   credential: string;
   /** SHA-256 of the claim token; the token itself is never stored. */
@@ -44,11 +44,11 @@ export interface ClaimLease extends LeaseMark {
   /** Slot within `bugs.max_claims`, unique in the store; missing when a single process claims. */
   slot?: string;
   /** Changes by others since the holder's last response, oldest first. */
-  unread?: Unread[];
+  unread?: UnreadEntry[];
 }
 
 /** Comment or history entry that the lease holder has not received yet. */
-export interface Unread {
+export interface UnreadEntry {
   id: string;
   kind: 'comment' | 'activity';
   person?: true;
@@ -62,7 +62,7 @@ export interface Unread {
 /** Why a lease ended: `error.why` for callers that still use its token. */
 export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken' | 'overridden';
 
-type Elsewhere =
+type DerivedItemField =
   | 'urgency'
   | 'hour_count'
   | 'flooded_count'
@@ -81,7 +81,7 @@ type Elsewhere =
   | 'assignee'
   | 'people';
 
-export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
+export interface ItemDoc extends Omit<Item, DerivedItemField>, PlaceMarks {
   fix_commit?: string | null;
   pr_url?: string | null;
   pr_state?: Item['pr_state'];
@@ -143,7 +143,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   severity_rank: number;
   /** Highest urgency that an occurrence's error_level requested. */
   level_rank: number;
-  [BLIND_KIND]: string | null;
+  [FAST_COUNT_KIND_FIELD]: string | null;
   /** Sort key of `action=next`; present while the item is available. */
   queue_key: string | null;
   /** `<project> <version>` while a publish may close the item. */
@@ -164,9 +164,9 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
    * Creator of the item. The next change, or the first read of the history, moves it into a history
    * entry.
    */
-  [UNFILED_CREATION]?: string;
+  [UNFILED_CREATION_FIELD]?: string;
   /** The same for a claim by `action=next`: entry id and claimant. */
-  [UNFILED_CLAIM]?: { id: string; actor: string };
+  [UNFILED_CLAIM_FIELD]?: { id: string; actor: string };
   outbox: ItemOutboxEntry[];
   /** Changes with every new outbox entry; null when the outbox is empty. */
   outbox_at: string | null;
@@ -214,7 +214,7 @@ export interface TextsDoc {
 }
 
 /** Reports split off from a key; they count under a derived key. */
-export interface KeyPart {
+export interface SplitKey {
   key: string;
   by: Difference;
 }
@@ -227,7 +227,7 @@ export interface KeyDoc {
   item_id: string;
   /** Item that counts for the key while its owner is a duplicate. */
   counts_at?: string;
-  divided?: KeyPart[];
+  divided?: SplitKey[];
   came?: 'flood' | 'joined' | 'rewritten';
   rule_id?: string;
   /** Origin and masked message that produced the key, truncated; missing for fingerprints. */
@@ -253,7 +253,7 @@ export interface FloodDoc {
   id: string;
   made_at: string[];
   /** Coarse keys of the first items, deleted ones included (groups/flood-detector.ts). */
-  [COARSE_KEYS]?: { key: string; item: string }[];
+  [COARSE_KEYS_FIELD]?: { key: string; item: string }[];
 }
 
 export interface RefDoc {

@@ -1,5 +1,5 @@
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
-import type { LateFrames } from '../../../ports/domain/frames.js';
+import type { UnmappedFrames } from '../../../ports/domain/frames.js';
 import type { Json } from '../../../ports/store.js';
 
 export interface OccurrenceDoc {
@@ -27,7 +27,7 @@ export interface OccurrenceDoc {
   dedup_key?: string;
   function_name?: string;
   /** Frames that source maps could not rewrite in time, and the time of the next attempt. */
-  late?: LateFrames & { tries: number };
+  late?: UnmappedFrames & { tries: number };
   late_at?: string;
   rewritten?: true;
 }

@@ -9,7 +9,7 @@ import { inflateRaw, type ZlibOptions } from 'node:zlib';
 import type { TextsDoc } from './model.js';
 import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence } from './occurrence-documents.js';
 
-const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
+const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
 /**
  * Maximum unpacked size in bytes. It guards against damaged data; the intake limits are far lower.
@@ -27,13 +27,13 @@ export async function unpackOccurrence(
   stored: StoredOccurrence,
   textsOf: (itemId: string) => Promise<TextsDoc | null>,
 ): Promise<OccurrenceDoc> {
-  if (isFirst(stored)) {
+  if (isFirstOccurrence(stored)) {
     const { stack_of_item: _, ...own } = stored;
     return { ...own, stack_trace: (await textsOf(stored.item_id))?.stack_trace ?? null };
   }
-  if (!isPacked(stored)) return stored;
+  if (!isPackedOccurrence(stored)) return stored;
   const { packed, ...named } = stored;
-  const text = (await expand(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_PAYLOAD_BYTES })).toString();
+  const text = (await inflate(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_PAYLOAD_BYTES })).toString();
   const end = text.indexOf('\n');
   const rest = JSON.parse(end < 0 ? text : text.slice(0, end)) as Omit<Payload, 'stack_trace'>;
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };
@@ -43,8 +43,8 @@ export async function unpackOccurrence(
 export const packFirstOccurrence = (occurrence: OccurrenceDoc): StoredOccurrence =>
   occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
 
-const isFirst = (stored: StoredOccurrence): stored is FirstOccurrence =>
+const isFirstOccurrence = (stored: StoredOccurrence): stored is FirstOccurrence =>
   'stack_of_item' in stored && stored.stack_of_item === true;
 
-const isPacked = (stored: StoredOccurrence): stored is PackedOccurrence =>
+const isPackedOccurrence = (stored: StoredOccurrence): stored is PackedOccurrence =>
   'packed' in stored && typeof stored.packed === 'string';

@@ -12,46 +12,46 @@ export interface PlaceMarks {
   host_marks?: string[];
 }
 
-export const MAX_MARKS = 50;
+export const MAX_PLACE_MARKS = 50;
 
-const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
+const toMark = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
 
-export const toVersionMark = (version: string): string => markOf(getVersionIdentity(version));
-export const toHostMark = (host: string): string => markOf(host.trim());
+export const toVersionMark = (version: string): string => toMark(getVersionIdentity(version));
+export const toHostMark = (host: string): string => toMark(host.trim());
 
-export interface SeenPlace {
+export interface OccurrencePlace {
   app_version?: string | null;
   host?: string | null;
 }
 
 const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
 
-export const buildFirstMarks = ({ app_version, host }: SeenPlace): Required<PlaceMarks> => ({
+export const buildFirstMarks = ({ app_version, host }: OccurrencePlace): Required<PlaceMarks> => ({
   version_marks: isNamed(app_version) ? [toVersionMark(app_version)] : [],
   host_marks: isNamed(host) ? [toHostMark(host)] : [],
 });
 
-export function buildMarks(seen: readonly SeenPlace[]): Required<PlaceMarks> {
+export function buildMarks(seen: readonly OccurrencePlace[]): Required<PlaceMarks> {
   const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [toVersionMark(app_version)] : []));
   const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [toHostMark(host)] : []));
   return {
-    version_marks: [...new Set(versions)].slice(-MAX_MARKS),
-    host_marks: [...new Set(hosts)].slice(0, MAX_MARKS),
+    version_marks: [...new Set(versions)].slice(-MAX_PLACE_MARKS),
+    host_marks: [...new Set(hosts)].slice(0, MAX_PLACE_MARKS),
   };
 }
 
 /** Returns the update that an occurrence requires, or null when its marks exist already. */
 export function findAddedMarks(
   { version_marks = [], host_marks = [] }: PlaceMarks,
-  { app_version, host }: SeenPlace,
+  { app_version, host }: OccurrencePlace,
 ): NonNullable<Update['push']> | null {
   const version = isNamed(app_version) ? toVersionMark(app_version) : null;
   const isNew = version !== null && !version_marks.includes(version);
-  const at = isNamed(host) && host_marks.length < MAX_MARKS ? toHostMark(host) : null;
+  const at = isNamed(host) && host_marks.length < MAX_PLACE_MARKS ? toHostMark(host) : null;
   const isElsewhere = at !== null && !host_marks.includes(at);
   if (!isNew && !isElsewhere) return null;
   return {
-    ...(isNew && { version_marks: { each: [version], keep: MAX_MARKS } }),
-    ...(isElsewhere && { host_marks: { each: [at], keep: MAX_MARKS } }),
+    ...(isNew && { version_marks: { each: [version], keep: MAX_PLACE_MARKS } }),
+    ...(isElsewhere && { host_marks: { each: [at], keep: MAX_PLACE_MARKS } }),
   };
 }

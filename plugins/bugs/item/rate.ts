@@ -1,35 +1,35 @@
 /** Rolling hour, stored as one counter per minute inside the item (contract 21, rolling hour). */
-const MINUTE = 60_000;
-const HOUR = 3_600_000;
-export const MINUTES_KEPT = 60;
-export const HOURS_KEPT = 48;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+export const RETAINED_MINUTES = 60;
+export const RETAINED_HOURS = 48;
 /** Stale counters that accumulate before they are pruned, so that most writes prune none. */
-const SLACK = 12;
+const PRUNE_SLACK = 12;
 
 type Counters = Readonly<Record<string, number>>;
 
-const minuteOf = (ms: number): number => Math.floor(ms / MINUTE);
-const hourOf = (ms: number): number => Math.floor(ms / HOUR);
+const toMinute = (ms: number): number => Math.floor(ms / MINUTE_MS);
+const toHour = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 /**
  * Returns the counter key of a minute. It starts with a letter, because some engines treat a
  * numeric path segment as an array index.
  */
-export const toMinuteKey = (ms: number): string => `m${minuteOf(ms)}`;
-export const toHourKey = (ms: number): string => `h${hourOf(ms)}`;
-const numberOf = (key: string): number => Number(key.slice(1));
+export const toMinuteKey = (ms: number): string => `m${toMinute(ms)}`;
+export const toHourKey = (ms: number): string => `h${toHour(ms)}`;
+const parseCounterKey = (key: string): number => Number(key.slice(1));
 
 export function countLastHour(minutes: Counters | undefined, now: number): number {
-  const newest = minuteOf(now);
+  const newest = toMinute(now);
   let sum = 0;
   for (const key in minutes) {
-    const minute = numberOf(key);
-    if (minute > newest - MINUTES_KEPT && minute <= newest) sum += minutes[key] ?? 0;
+    const minute = parseCounterKey(key);
+    if (minute > newest - RETAINED_MINUTES && minute <= newest) sum += minutes[key] ?? 0;
   }
   return sum;
 }
 
-export interface Rate {
+export interface OccurrenceRate {
   /** Minutes since 1970. */
   minute: number;
   count: number;
@@ -40,37 +40,37 @@ export interface Rate {
  * Returns the rate at the newest counted minute instead of the caller's clock. Counts then follow
  * the order of writes, even across processes, and never drop within a minute.
  */
-export function getNewestRate(minutes: Counters): Rate {
-  const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
+export function getNewestRate(minutes: Counters): OccurrenceRate {
+  const all = Object.entries(minutes).map(([key, n]): [number, number] => [parseCounterKey(key), n]);
   const minute = Math.max(0, ...all.map(([at]) => at));
   let count = 0;
   let last = 0;
   for (const [at, n] of all) {
-    if (at > minute - MINUTES_KEPT) count += n;
+    if (at > minute - RETAINED_MINUTES) count += n;
     if (at === minute) last = n;
   }
   return { minute, count, before: count - last };
 }
 
-export const toMinuteStart = (minute: number): number => minute * MINUTE;
+export const toMinuteStart = (minute: number): number => minute * MINUTE_MS;
 
 export function listHourlyCounts(hours: Counters | undefined, now: number, length = 24): number[] {
-  const newest = hourOf(now);
+  const newest = toHour(now);
   return Array.from({ length }, (_, i) => hours?.[`h${newest - length + 1 + i}`] ?? 0);
 }
 
 /** Returns the paths of counters outside every window; empty while they are few. */
 export function listStalePaths(minutes: Counters, hours: Counters, now: number): string[] {
   const stale: string[] = [];
-  const minute = minuteOf(now) - MINUTES_KEPT;
-  for (const key in minutes) if (numberOf(key) <= minute) stale.push(`minutes.${key}`);
-  const hour = hourOf(now) - HOURS_KEPT;
-  for (const key in hours) if (numberOf(key) <= hour) stale.push(`hours.${key}`);
-  return stale.length >= SLACK ? stale : [];
+  const minute = toMinute(now) - RETAINED_MINUTES;
+  for (const key in minutes) if (parseCounterKey(key) <= minute) stale.push(`minutes.${key}`);
+  const hour = toHour(now) - RETAINED_HOURS;
+  for (const key in hours) if (parseCounterKey(key) <= hour) stale.push(`hours.${key}`);
+  return stale.length >= PRUNE_SLACK ? stale : [];
 }
 
-const DAY = 24;
-export const DAYS_KEPT = 31;
+const HOURS_PER_DAY = 24;
+export const RETAINED_DAYS = 31;
 
 /**
  * Sums expiring hours per day (UTC). Each value is the whole day's, so two writers with the same
@@ -86,7 +86,7 @@ export function rollUpDays(
   for (const path of stale) {
     const key = path.startsWith('hours.') ? path.slice('hours.'.length) : '';
     if (key === '') continue;
-    const day = `d${Math.floor(numberOf(key) / DAY)}`;
+    const day = `d${Math.floor(parseCounterKey(key) / HOURS_PER_DAY)}`;
     sums[`days.${day}`] = (sums[`days.${day}`] ?? days?.[day] ?? 0) + (hours[key] ?? 0);
   }
   return sums;
@@ -94,7 +94,7 @@ export function rollUpDays(
 
 export const listStaleDays = (days: Counters | undefined, now: number): string[] =>
   Object.keys(days ?? {})
-    .filter((day) => numberOf(day) <= Math.floor(hourOf(now) / DAY) - DAYS_KEPT)
+    .filter((day) => parseCounterKey(day) <= Math.floor(toHour(now) / HOURS_PER_DAY) - RETAINED_DAYS)
     .map((day) => `days.${day}`);
 
 export function listDailyCounts(
@@ -103,10 +103,10 @@ export function listDailyCounts(
   now: number,
   length = 30,
 ): number[] {
-  const today = Math.floor(hourOf(now) / DAY);
+  const today = Math.floor(toHour(now) / HOURS_PER_DAY);
   const sums = Array.from({ length }, (_, i) => days?.[`d${today - length + 1 + i}`] ?? 0);
   for (const [key, n] of Object.entries(hours ?? {})) {
-    const at = Math.floor(numberOf(key) / DAY) - today + length - 1;
+    const at = Math.floor(parseCounterKey(key) / HOURS_PER_DAY) - today + length - 1;
     if (at >= 0 && at < length) sums[at] = (sums[at] ?? 0) + n;
   }
   return sums;

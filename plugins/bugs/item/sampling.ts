@@ -3,10 +3,10 @@
  * others are equally likely (contract 21, intake). The slot follows from the returned count,
  * without a read. A window ends after 30 days, when payloads are deleted.
  */
-export const FIRST = 5;
-export const RESERVOIR = 45;
-export const KEPT = FIRST + RESERVOIR;
-export const WINDOW_MS = 30 * 86_400_000;
+export const INITIAL_SLOT_COUNT = 5;
+export const RESERVOIR_SIZE = 45;
+export const MAX_SLOTS = INITIAL_SLOT_COUNT + RESERVOIR_SIZE;
+export const SAMPLING_WINDOW_MS = 30 * 86_400_000;
 
 /**
  * Returns the slot of the `n`th occurrence of a window (from 1), or null when its payload is not
@@ -14,9 +14,9 @@ export const WINDOW_MS = 30 * 86_400_000;
  * @param random returns 0 ≤ x < 1
  */
 export function chooseSlot(n: number, random: () => number): number | null {
-  if (n <= FIRST) return n - 1;
-  const later = n - FIRST;
-  if (later <= RESERVOIR) return n - 1;
+  if (n <= INITIAL_SLOT_COUNT) return n - 1;
+  const later = n - INITIAL_SLOT_COUNT;
+  if (later <= RESERVOIR_SIZE) return n - 1;
   const drawn = Math.floor(random() * later);
-  return drawn < RESERVOIR ? FIRST + drawn : null;
+  return drawn < RESERVOIR_SIZE ? INITIAL_SLOT_COUNT + drawn : null;
 }

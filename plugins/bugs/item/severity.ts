@@ -13,7 +13,7 @@ export const toSeverity = (rank: number): Severity => SEVERITIES[Math.max(0, Mat
  * @param at prefix of the field names in errors
  * @throws ServiceError validation_failed when the two fields differ
  */
-export function readSeverity(
+export function parseSeverity(
   { severity, urgency }: { severity?: Severity; urgency?: Severity },
   at = '',
 ): Severity | undefined {
@@ -23,13 +23,13 @@ export function readSeverity(
 }
 
 /** Occurrences per rolling hour from which an item is at least high, and critical. */
-export interface Rates {
+export interface RateThresholds {
   high: number;
   critical: number;
 }
 
 /** Returns the minimum rank for the hour's count; 0 below both thresholds. */
-export function getRateRank(hourCount: number, rates: Rates): number {
+export function getRateRank(hourCount: number, rates: RateThresholds): number {
   if (hourCount >= rates.critical) return 3;
   return hourCount >= rates.high ? 2 : 0;
 }

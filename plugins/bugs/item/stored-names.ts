@@ -4,12 +4,12 @@
  */
 
 /** Item field: kind of occurrences that are counted without reading the item. */
-export const BLIND_KIND = 'lane';
+export const FAST_COUNT_KIND_FIELD = 'lane';
 
 /** Item field: creator, until the history has an entry for the creation. */
-export const UNFILED_CREATION = 'made_by';
+export const UNFILED_CREATION_FIELD = 'made_by';
 
 /** Item field: id and actor of the claim, until the history has an entry for it. */
-export const UNFILED_CLAIM = 'noted';
+export const UNFILED_CLAIM_FIELD = 'noted';
 
-export const COARSE_KEYS = 'first';
+export const COARSE_KEYS_FIELD = 'first';

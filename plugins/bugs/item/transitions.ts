@@ -4,15 +4,15 @@
  */
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 
-export type Cause = 'claim' | 'release' | 'expiry' | 'patch' | 'publish' | 'regression';
+export type TransitionCause = 'claim' | 'release' | 'expiry' | 'patch' | 'publish' | 'regression';
 
-interface Row {
+interface TransitionRule {
   from: readonly ItemStatus[];
   to: ItemStatus;
-  by: readonly Cause[];
+  by: readonly TransitionCause[];
 }
 
-export const TRANSITIONS: readonly Row[] = [
+export const TRANSITIONS: readonly TransitionRule[] = [
   { from: ['open', 'needs_info'], to: 'in_progress', by: ['claim'] },
   { from: ['in_progress'], to: 'open', by: ['release', 'expiry', 'patch'] },
   { from: ['in_progress'], to: 'needs_info', by: ['expiry'] },
@@ -26,7 +26,7 @@ export const TRANSITIONS: readonly Row[] = [
   { from: ['wont_fix', 'duplicate'], to: 'open', by: ['patch'] },
 ];
 
-export function isTransitionAllowed(from: ItemStatus, to: ItemStatus, by: Cause): boolean {
+export function isTransitionAllowed(from: ItemStatus, to: ItemStatus, by: TransitionCause): boolean {
   return TRANSITIONS.some((row) => row.to === to && row.from.includes(from) && row.by.includes(by));
 }
 
@@ -40,14 +40,14 @@ export const STATUSES: readonly ItemStatus[] = [
   'duplicate',
 ];
 /** Statuses that a publish may close (contract 20, release). */
-export const AWAITS_BUILD: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
+export const PUBLISH_CLOSABLE_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
   'open',
   'in_progress',
   'needs_info',
   'resolved',
 ]);
-export const MAY_REGRESS: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);
+export const REOPENABLE_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);
 /** Statuses in which an item blocks no other (contract 20, links). */
-const FINISHED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed', 'wont_fix', 'duplicate']);
+const FINISHED_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed', 'wont_fix', 'duplicate']);
 
-export const isFinished = (status: ItemStatus): boolean => FINISHED.has(status);
+export const isFinished = (status: ItemStatus): boolean => FINISHED_STATUSES.has(status);

@@ -2,26 +2,26 @@
  * Updates that the lease holder has not received (contract 20, leases: `news`). The lease stores
  * ids only, written with the change itself, so a crash or a concurrent call loses none.
  */
-import type { ItemOutboxEntry, Unread } from './model.js';
+import type { ItemOutboxEntry, UnreadEntry } from './model.js';
 
 const MAX_UNREAD_ENTRIES = 50;
 /** Excluded: comments are reported separately, and lease entries concern only their holder. */
-const UNTOLD: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
+const EXCLUDED_ENTRY_NAMES: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
 /** Returns the list with the new entries, or undefined when none is reportable. */
 export function addUnread(
-  unread: readonly Unread[] = [],
+  unread: readonly UnreadEntry[] = [],
   entries: readonly ItemOutboxEntry[],
   person: boolean,
-): Unread[] | undefined {
-  const told = entries.flatMap(({ id, kind, name }): Unread[] =>
-    kind === 'event' || UNTOLD.has(name) ? [] : [{ id, kind, ...(person && { person }) }],
+): UnreadEntry[] | undefined {
+  const told = entries.flatMap(({ id, kind, name }): UnreadEntry[] =>
+    kind === 'event' || EXCLUDED_ENTRY_NAMES.has(name) ? [] : [{ id, kind, ...(person && { person }) }],
   );
   return told.length === 0 ? undefined : mergeUnread(unread, told);
 }
 
-export const mergeUnread = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
+export const mergeUnread = (unread: readonly UnreadEntry[] = [], more: readonly UnreadEntry[]): UnreadEntry[] =>
   [...unread, ...more].slice(-MAX_UNREAD_ENTRIES);
 
-export const listHumanComments = (unread: readonly Unread[]): readonly Unread[] =>
+export const listHumanComments = (unread: readonly UnreadEntry[]): readonly UnreadEntry[] =>
   unread.filter(({ kind, person, shown }) => kind === 'comment' && person === true && shown !== true);

@@ -12,7 +12,7 @@ import { countLastHour, listHourlyCounts } from './rate.js';
  * Fields with external text: data, never instructions to an agent (contract 20, untrusted text).
  * `claim.agent` is added while a claim exists.
  */
-export const OUTSIDE: readonly (keyof Item)[] = [
+export const UNTRUSTED_ITEM_FIELDS: readonly (keyof Item)[] = [
   'title',
   'description',
   'error_message',
@@ -38,9 +38,9 @@ export const OUTSIDE: readonly (keyof Item)[] = [
   'muted_reason',
 ];
 
-export const EXPIRIES = 5;
+export const MAX_LEASE_EXPIRIES = 5;
 
-export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
+export const isLeaseLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
   lease !== null && Date.parse(lease.expires_at) > now;
 
 export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
@@ -48,7 +48,7 @@ export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== und
 /** Checks whether an unfinished item blocks it (contract 20, links). */
 export const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
 
-const claimView = (lease: ClaimLease): Claim => ({
+const toClaimView = (lease: ClaimLease): Claim => ({
   agent: lease.agent,
   claimed_at: lease.claimed_at,
   expires_at: lease.expires_at,
@@ -59,8 +59,8 @@ const claimView = (lease: ClaimLease): Claim => ({
 
 /** Returns the status at `now`. An expired lease does not count, even before its end is written. */
 export function getStatusAt(item: ItemDoc, now: number): ItemDoc['status'] {
-  if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
-  return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
+  if (item.status !== 'in_progress' || isLeaseLive(item.claim, now)) return item.status;
+  return item.expired_count + 1 >= MAX_LEASE_EXPIRIES ? 'needs_info' : 'open';
 }
 
 /**
@@ -121,7 +121,7 @@ export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): 
     late_count: item.late_count,
     flooded_count: item.flooded ?? 0,
     severity_locked: item.severity_locked,
-    claim: isLive(item.claim, now) ? claimView(item.claim) : null,
+    claim: isLeaseLive(item.claim, now) ? toClaimView(item.claim) : null,
     claim_count: item.claim_count,
     source: item.source,
     created_at: item.created_at,
@@ -132,7 +132,7 @@ export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): 
     rev: item.rev,
     untrusted_fields: [],
   };
-  view.untrusted_fields = OUTSIDE.filter((field) => {
+  view.untrusted_fields = UNTRUSTED_ITEM_FIELDS.filter((field) => {
     const value = view[field];
     return isFilled(value) && !item.trusted.includes(field);
   });
@@ -150,7 +150,7 @@ export function toGroupView(item: ItemDoc, now: number): ErrorGroup {
 }
 
 /** External fields of an occurrence: all but ids, times, level and line. */
-const OUTSIDE_OF_OCCURRENCE = [
+const UNTRUSTED_OCCURRENCE_FIELDS = [
   'error_message',
   'exception_class',
   'stack_trace',
@@ -187,7 +187,7 @@ export function toOccurrenceView(doc: OccurrenceDoc): object {
     tags: doc.tags,
     context: doc.context ?? null,
     breadcrumbs: doc.breadcrumbs ?? null,
-    untrusted_fields: OUTSIDE_OF_OCCURRENCE.filter((field) => isFilled(doc[field])),
+    untrusted_fields: UNTRUSTED_OCCURRENCE_FIELDS.filter((field) => isFilled(doc[field])),
   };
 }
 
@@ -208,12 +208,12 @@ export const toCommentView = ({ id, body, author, author_kind = 'integration', c
  * Keys of an entry's data that only the service writes, in addition to `from` and `to` of a status
  * or severity.
  */
-const OWN_DATA: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
-const OWN_MOVES: ReadonlySet<string> = new Set(['status', 'severity']);
+const TRUSTED_DATA_KEYS: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
+const TRUSTED_CHANGE_FIELDS: ReadonlySet<string> = new Set(['status', 'severity']);
 
 export function toActivityView({ id, at, action, actor, data }: ActivityDoc): object {
   const own = (name: string): boolean =>
-    OWN_DATA.has(name) || (OWN_MOVES.has(action) && (name === 'from' || name === 'to'));
+    TRUSTED_DATA_KEYS.has(name) || (TRUSTED_CHANGE_FIELDS.has(action) && (name === 'from' || name === 'to'));
   const outside = Object.entries(data)
     .filter(([name, value]) => !own(name) && typeof value !== 'number' && typeof value !== 'boolean' && isFilled(value))
     .map(([name]) => `data.${name}`);

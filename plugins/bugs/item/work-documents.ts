@@ -2,9 +2,9 @@ import type { BuildCommits } from '../../../ports/domain/releases.js';
 import type { Json } from '../../../ports/store.js';
 import type { ItemQuery } from './filters.js';
 import type { LinkEnds } from './link-kinds.js';
-import type { ItemDoc, KeyPart, TextsDoc } from './model.js';
+import type { ItemDoc, SplitKey, TextsDoc } from './model.js';
 
-export interface MoveDoc {
+export interface RekeyingDoc {
   id: string;
   item_id: string;
   ref: string;
@@ -46,7 +46,7 @@ export interface SplitDoc {
   made_texts: TextsDoc;
   left_texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
   keys: string[];
-  parts: { shared: string; part: KeyPart }[];
+  parts: { shared: string; part: SplitKey }[];
   /** Keys without origin that no remaining report uses. */
   bare_keys: string[];
   occurrences: { id: string; occurrence_id: string }[];
@@ -61,7 +61,7 @@ export interface RemovalDoc {
   expires_at: string | null;
 }
 
-export interface WaitingDoc {
+export interface PendingFeedbackDoc {
   id: string;
   project: string;
   event: string;
@@ -122,7 +122,7 @@ export interface CommitsDoc extends BuildCommits {
 }
 
 /** Search text of an item with a description or comments, for `q` (store/search-texts.ts). */
-export interface WordsDoc {
+export interface SearchTextDoc {
   id: string;
   project: string;
   text: string;

@@ -7,14 +7,14 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
-import type { LateOccurrence, LateOccurrences, RewrittenOccurrence } from '../../../ports/domain/frames.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
+import type { UnmappedOccurrence, UnmappedOccurrences, RewrittenOccurrence } from '../../../ports/domain/frames.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Merging } from '../editing/merging.js';
-import { GroupingRuleBook } from '../grouprules/book.js';
-import { applyRuling } from '../grouprules/ruled-input.js';
-import { Keys, type Keyed } from '../groups/keys.js';
+import { MergeService } from '../editing/merging.js';
+import { GroupingRuleCache } from '../grouprules/book.js';
+import { applyRuleOutcome } from '../grouprules/ruled-input.js';
+import { GroupingKeyResolver, type KeyedReport } from '../groups/keys.js';
 import { toSlotId } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
@@ -27,30 +27,30 @@ import { rebuildSearchText } from '../text/search-text.js';
 
 const MAX_ATTEMPTS = 12;
 /** Delay until the next attempt; doubles up to MAX_RETRY_DELAY_MS. */
-const FIRST_WAIT_MS = 30_000;
-const MAX_WAIT_MS = 900_000;
+const MIN_RETRY_DELAY_MS = 30_000;
+const MAX_RETRY_DELAY_MS = 900_000;
 const MAX_AGE_MS = DAY_MS;
 const MAX_KEYS = 500;
 
 @injectable()
-export class StoredLateOccurrences implements LateOccurrences {
+export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
-    @inject(Keys) private readonly keys: Keys,
-    @inject(Merging) private readonly merging: Merging,
+    @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
+    @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
+    @inject(MergeService) private readonly merging: MergeService,
   ) {}
 
-  async due(limit: number): Promise<LateOccurrence[]> {
+  async listDue(limit: number): Promise<UnmappedOccurrence[]> {
     const { occurrences, items, clock } = this.deps;
     const filter = { late_at: { lte: clock.iso() } };
     for (;;) {
       const page = await occurrences.find({ filter, sort: [['late_at', 'asc']], limit });
-      const found: LateOccurrence[] = [];
+      const found: UnmappedOccurrence[] = [];
       for (const stored of page.items) {
         const doc = await this.#unpack(stored);
         const item = doc && (await items.get(doc.item_id));
-        if (!item || doc?.late === undefined) await this.#settle(stored);
+        if (!item || doc?.late === undefined) await this.#clearPending(stored);
         else {
           const { id, occurrence_id, late, stack_trace, context } = doc;
           found.push({ id, occurrence_id, project: item.project, late, stack_trace, context });
@@ -69,30 +69,30 @@ export class StoredLateOccurrences implements LateOccurrences {
     }
   }
 
-  async postpone(occurrence: LateOccurrence): Promise<string | null> {
+  async postpone(occurrence: UnmappedOccurrence): Promise<string | null> {
     const { occurrences, clock } = this.deps;
     const { id, occurrence_id } = occurrence;
-    const stored = await this.#stored(occurrence);
+    const stored = await this.#find(occurrence);
     if (stored?.late === undefined) return null;
     const tries = stored.late.tries + 1;
     if (tries >= MAX_ATTEMPTS || clock.now() - Date.parse(stored.received_at) > MAX_AGE_MS) {
-      await this.#settle(stored);
+      await this.#clearPending(stored);
       return null;
     }
-    const late_at = isoOf(clock.now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
+    const late_at = toIsoString(clock.now() + Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** (tries - 1)));
     await occurrences.change({ id, occurrence_id }, { set: { late_at, 'late.tries': tries } });
     return late_at;
   }
 
-  async defer({ id, occurrence_id }: LateOccurrence, until: string): Promise<void> {
+  async defer({ id, occurrence_id }: UnmappedOccurrence, until: string): Promise<void> {
     const { occurrences, clock } = this.deps;
-    const oldest = isoOf(clock.now() - MAX_AGE_MS);
+    const oldest = toIsoString(clock.now() - MAX_AGE_MS);
     const young = { id, occurrence_id, received_at: { gte: oldest } };
     if ((await occurrences.change(young, { set: { late_at: until } })) === null)
-      await this.#settle({ id, occurrence_id });
+      await this.#clearPending({ id, occurrence_id });
   }
 
-  async rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void> {
+  async rewrite(occurrence: UnmappedOccurrence, rewritten: RewrittenOccurrence): Promise<void> {
     // Sources may contain credentials, as reports may.
     const { stack_trace, context, place } = scrubRewritten(rewritten);
     const { items, texts, occurrences } = this.deps;
@@ -102,11 +102,11 @@ export class StoredLateOccurrences implements LateOccurrences {
     if (found === null || item === null) return;
     const stored = await unpackOccurrence(found, (itemId) => texts.get(itemId));
     const isShared = 'stack_of_item' in found && found.stack_of_item === true;
-    const placed = place === undefined ? {} : placeIn(place);
+    const placed = place === undefined ? {} : toPlace(place);
     const after: OccurrenceDoc = { ...stored, stack_trace, context, ...placed };
     const isFirst = id === toSlotId(item.id, 0);
     const key = place === undefined ? null : await this.#regroup(item, stored, after, isFirst);
-    if (place !== undefined && isFirst) await this.#showPlace(item, stored, after);
+    if (place !== undefined && isFirst) await this.#updatePlace(item, stored, after);
     if (isShared) await texts.change({ id: item.id }, { set: { stack_trace } });
     const set = {
       context,
@@ -119,13 +119,13 @@ export class StoredLateOccurrences implements LateOccurrences {
   }
 
   /** Returns null when the occurrence is gone or its slot was reused. */
-  async #stored({ id, occurrence_id }: LateOccurrence): Promise<OccurrenceDoc | null> {
+  async #find({ id, occurrence_id }: UnmappedOccurrence): Promise<OccurrenceDoc | null> {
     const stored = await this.deps.occurrences.get(id);
     if (stored?.occurrence_id !== occurrence_id) return null;
     return unpackOccurrence(stored, (itemId) => this.deps.texts.get(itemId));
   }
 
-  async #settle({ id, occurrence_id }: Pick<OccurrenceDoc, 'id' | 'occurrence_id'>): Promise<void> {
+  async #clearPending({ id, occurrence_id }: Pick<OccurrenceDoc, 'id' | 'occurrence_id'>): Promise<void> {
     await this.deps.occurrences.change({ id, occurrence_id }, { unset: ['late', 'late_at'] });
   }
 
@@ -136,9 +136,9 @@ export class StoredLateOccurrences implements LateOccurrences {
    * @returns the key; null when the stored data does not determine the occurrence's keys
    */
   async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc, isFirst: boolean): Promise<string | null> {
-    if ((await this.#keyed(item, before)).dedup_key !== before.dedup_key) return null;
-    const keyed = await this.#keyed(item, after);
-    const led = await this.keys.known(item.project, keyed.dedup_key);
+    if ((await this.#deriveKeys(item, before)).dedup_key !== before.dedup_key) return null;
+    const keyed = await this.#deriveKeys(item, after);
+    const led = await this.keys.findItem(item.project, keyed.dedup_key);
     if (led === item.id) return keyed.dedup_key;
     const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MAX_KEYS });
     const isUndecided = own.length < MAX_KEYS && own.every(({ came }) => came !== 'rewritten');
@@ -165,12 +165,12 @@ export class StoredLateOccurrences implements LateOccurrences {
     }
   }
 
-  async #keyed({ type, project, title }: ItemDoc, occurrence: OccurrenceDoc): Promise<Keyed> {
+  async #deriveKeys({ type, project, title }: ItemDoc, occurrence: OccurrenceDoc): Promise<KeyedReport> {
     const report = { ...occurrence, type, project, title };
-    return applyRuling(report, await this.rules.ruling(report), this.deps.grouping.masks);
+    return applyRuleOutcome(report, await this.rules.evaluate(report), this.deps.grouping.masks);
   }
 
-  async #showPlace(
+  async #updatePlace(
     { id, ref, title, search_text }: ItemDoc,
     before: OccurrenceDoc,
     after: OccurrenceDoc,
@@ -200,7 +200,7 @@ function scrubRewritten({ stack_trace, context, place }: RewrittenOccurrence): R
   };
 }
 
-const placeIn = ({ file_path, line_no, function_name }: NonNullable<RewrittenOccurrence['place']>) => ({
+const toPlace = ({ file_path, line_no, function_name }: NonNullable<RewrittenOccurrence['place']>) => ({
   file_path,
   line_no,
   ...(function_name !== null && { function_name }),

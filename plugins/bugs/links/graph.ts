@@ -1,18 +1,18 @@
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import type { Collection } from '../../../ports/store.js';
 import type { LinkDoc } from '../item/work-documents.js';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** Maximum items visited by a cycle check. Larger graphs are rejected like a cycle. */
 const MAX_ITEMS = 2_000;
 const CHUNK_SIZE = 200;
 
-type Stored = Pick<Collection<LinkDoc>, 'find'>;
+type LinkReader = Pick<Collection<LinkDoc>, 'find'>;
 
-export async function listItemLinks(links: Stored, item: string): Promise<LinkDoc[]> {
+export async function listItemLinks(links: LinkReader, item: string): Promise<LinkDoc[]> {
   const [from, to] = await Promise.all([
-    all(links, { filter: { from: item }, limit: PAGE }),
-    all(links, { filter: { to: item }, limit: PAGE }),
+    collectAll(links, { filter: { from: item }, limit: PAGE_SIZE }),
+    collectAll(links, { filter: { to: item }, limit: PAGE_SIZE }),
   ]);
   return [...from, ...to];
 }
@@ -22,20 +22,20 @@ export async function listItemLinks(links: Stored, item: string): Promise<LinkDo
  * @returns `asked` when the cycle exists only through links that are not made yet
  */
 export async function findBlockingCycle(
-  links: Stored,
+  links: LinkReader,
   { from: blocker, to: blocked }: Pick<LinkDoc, 'from' | 'to'>,
 ): Promise<'none' | 'asked' | 'made'> {
-  if (await reaches(links, blocked, blocker, ['made'])) return 'made';
-  return (await reaches(links, blocked, blocker, ['made', 'asked'])) ? 'asked' : 'none';
+  if (await isReachable(links, blocked, blocker, ['made'])) return 'made';
+  return (await isReachable(links, blocked, blocker, ['made', 'asked'])) ? 'asked' : 'none';
 }
 
-async function reaches(links: Stored, start: string, goal: string, states: readonly string[]): Promise<boolean> {
+async function isReachable(links: LinkReader, start: string, goal: string, states: readonly string[]): Promise<boolean> {
   const seen = new Set([start]);
   let edge = [start];
   while (edge.length > 0) {
     const asked = edge.splice(0, CHUNK_SIZE);
     const filter = { from: { in: asked }, kind: 'blocks', state: { in: states } };
-    for (const { to } of await all(links, { filter, limit: PAGE })) {
+    for (const { to } of await collectAll(links, { filter, limit: PAGE_SIZE })) {
       if (to === goal) return true;
       if (!seen.has(to)) edge.push(to);
       seen.add(to);

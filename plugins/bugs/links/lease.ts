@@ -7,19 +7,19 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
-import { hashClaimToken, isToken, createLeaseLostError, renewLease } from '../item/lease.js';
+import { hashClaimToken, matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
-import { isLive } from '../item/view.js';
-import { Items } from '../store/items.js';
-import { LeaseTimes } from '../store/lease-times.js';
+import { isLeaseLive } from '../item/view.js';
+import { ItemService } from '../store/items.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
 
 @injectable()
-export class LinkLease {
+export class LinkLeaseService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
-    @inject(Items) private readonly items: Items,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
@@ -40,11 +40,11 @@ export class LinkLease {
     }
     await this.items.change(kind === 'blocks' ? other.id : item.id, caller.name, (now, change) => {
       const at = this.deps.clock.now();
-      if (!isLive(now.claim, at) || !isToken(now.claim, claim_token))
+      if (!isLeaseLive(now.claim, at) || !matchesToken(now.claim, claim_token))
         throw createLeaseLostError(now, claim_token, caller, at);
       if (caller.by_tool === true && now.claim.credential !== caller.id) throw createClaimRequiredError();
       change.by = 'holder';
-      const lease = renewLease(now.claim, at, this.times.mark(at));
+      const lease = renewLease(now.claim, at, this.times.getClockStamp(at));
       if (lease !== now.claim) change.assign({ claim: lease });
     });
     return hashClaimToken(claim_token);

@@ -11,7 +11,7 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import { elapsed, hasElapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -19,15 +19,15 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { toLinkEnds, getInverseKind, toLinkId, MAX_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import type { LinkDoc } from '../item/work-documents.js';
-import { Blocking } from '../store/blocking.js';
-import { Items } from '../store/items.js';
-import { LinkLease } from './lease.js';
+import { BlockingService } from '../store/blocking.js';
+import { ItemService } from '../store/items.js';
+import { LinkLeaseService } from './lease.js';
 import { findBlockingCycle, listItemLinks } from './graph.js';
 
-const ATTEMPTS = 30;
+const MAX_ATTEMPTS = 30;
 const MAX_WAIT_MS = 64;
 /** Older markers belong to a process that has ended. */
-const LEFTOVER_MS = 10_000;
+const STALE_MARKER_MS = 10_000;
 const BATCH_SIZE = 100;
 
 export interface LinkRequest {
@@ -37,17 +37,17 @@ export interface LinkRequest {
   claim_token?: string | undefined;
 }
 
-type Maker = Pick<LinkDoc, 'actor' | 'lease'>;
-type Faults = 'circle' | 'many' | 'gone';
+type LinkActor = Pick<LinkDoc, 'actor' | 'lease'>;
+type LinkFault = 'circle' | 'many' | 'gone';
 
 @injectable()
-export class Links {
+export class LinkService {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<BugDeps, 'items' | 'links' | 'activity' | 'ids' | 'clock' | 'random' | 'audit'>,
-    @inject(Items) private readonly items: Items,
-    @inject(Blocking) private readonly blocking: Blocking,
-    @inject(LinkLease) private readonly lease: LinkLease,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(BlockingService) private readonly blocking: BlockingService,
+    @inject(LinkLeaseService) private readonly lease: LinkLeaseService,
   ) {}
 
   /**
@@ -62,12 +62,12 @@ export class Links {
     caller: BugCaller,
     asked: LinkRequest,
   ): Promise<{ item: ItemDoc; created: boolean }> {
-    const { item, other, ends } = await this.#named(name, caller, asked);
+    const { item, other, ends } = await this.#resolveEnds(name, caller, asked);
     const lease = await this.lease.renew(item, other, caller, asked);
-    const created = await this.#make(ends, { actor: caller.name, ...(lease !== null && { lease }) });
+    const created = await this.#create(ends, { actor: caller.name, ...(lease !== null && { lease }) });
     if (created)
       await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: asked.kind, ref: other.ref });
-    return { item: await this.items.need(item.id, caller), created };
+    return { item: await this.items.get(item.id, caller), created };
   }
 
   /**
@@ -75,60 +75,60 @@ export class Links {
    *   lease_lost
    */
   async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
-    const { item, other, ends } = await this.#named(name, caller, asked);
+    const { item, other, ends } = await this.#resolveEnds(name, caller, asked);
     const lease = await this.lease.renew(item, other, caller, asked);
-    await this.#unmake(toLinkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
+    await this.#delete(toLinkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
     await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: asked.kind, ref: other.ref });
-    return this.items.need(item.id, caller);
+    return this.items.get(item.id, caller);
   }
 
-  async forget(itemId: string): Promise<void> {
+  async deleteItemLinks(itemId: string): Promise<void> {
     const links = await listItemLinks(this.deps.links, itemId);
     for (const { kind, from, to, id } of links) {
-      if (kind === 'blocks' && from === itemId) await this.blocking.decide(to);
+      if (kind === 'blocks' && from === itemId) await this.blocking.reevaluate(to);
       await this.deps.links.remove({ id });
     }
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const left = elapsed('open_at', LEFTOVER_MS, this.deps.clock.now());
+    const left = buildElapsedFilter('open_at', STALE_MARKER_MS, this.deps.clock.now());
     for await (const links of iteratePages(this.deps.links, {
       filter: left,
       sort: [['open_at', 'asc']],
       limit: BATCH_SIZE,
     })) {
-      for (const link of links) await this.#finish(link);
+      for (const link of links) await this.#complete(link);
       if (signal?.aborted === true) return;
     }
   }
 
-  async #named(
+  async #resolveEnds(
     name: string,
     caller: BugCaller,
     { kind, ref }: LinkRequest,
   ): Promise<{ item: ItemDoc; other: ItemDoc; ends: LinkEnds }> {
-    const item = await this.items.need(name, caller);
-    const other = await this.items.known(ref, caller);
+    const item = await this.items.get(name, caller);
+    const other = await this.items.findVisible(ref, caller);
     if (other === null) throw invalid({ ref: 'there is no such item' });
     if (other.id === item.id) throw invalid({ ref: 'an item has no link to itself' });
     return { item, other, ends: toLinkEnds(kind, item.id, other.id) };
   }
 
-  async #make(ends: LinkEnds, by: Maker): Promise<boolean> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const link = await this.#ask(ends, by);
+  async #create(ends: LinkEnds, by: LinkActor): Promise<boolean> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const link = await this.#request(ends, by);
       if (link === 'made') return false;
-      const fault = link === 'busy' ? null : await this.#fault(link);
+      const fault = link === 'busy' ? null : await this.#findFault(link);
       if (link !== 'busy' && fault === null) {
         const confirmed = { id: link.id, state: 'asked', open_at: link.open_at };
         const made = await this.deps.links.change(confirmed, { set: { state: 'made' } });
         if (made !== null) {
-          await this.#finish(made.doc);
+          await this.#complete(made.doc);
           return true;
         }
       } else if (link !== 'busy') {
         await this.deps.links.remove({ id: link.id, state: 'asked', open_at: link.open_at });
-        if (fault !== null && fault.settled) throw refused(fault.what);
+        if (fault !== null && fault.settled) throw toLinkError(fault.what);
       }
       await this.#wait(attempt);
     }
@@ -139,9 +139,9 @@ export class Links {
    * Stores the link as `asked`. Returns `made` when it exists, `busy` while another caller changes
    * it.
    */
-  async #ask(ends: LinkEnds, by: Maker): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
+  async #request(ends: LinkEnds, by: LinkActor): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
     const { links } = this.deps;
-    const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#opened(by) };
+    const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#buildMarker(by) };
     try {
       await links.insert(link);
       return link;
@@ -149,18 +149,18 @@ export class Links {
       if (!(error instanceof StoreConflict)) throw error;
     }
     const there = await links.get(link.id);
-    if (there === null || !this.#mayFinish(there)) return 'busy';
-    if (there.open_at !== undefined) await this.#finish(there);
+    if (there === null || !this.#canComplete(there)) return 'busy';
+    if (there.open_at !== undefined) await this.#complete(there);
     return there.state === 'made' ? 'made' : 'busy';
   }
 
   /** Any caller may complete a creation or removal, but an `asked` link only when it is stale. */
-  #mayFinish({ state, open_at = '' }: LinkDoc): boolean {
+  #canComplete({ state, open_at = '' }: LinkDoc): boolean {
     const [at = ''] = open_at.split(' ');
-    return state !== 'asked' || hasElapsed(at, LEFTOVER_MS, this.deps.clock.now());
+    return state !== 'asked' || hasElapsed(at, STALE_MARKER_MS, this.deps.clock.now());
   }
 
-  #opened(by: Maker): Maker & Pick<LinkDoc, 'created_at' | 'entries'> & { open_at: string } {
+  #buildMarker(by: LinkActor): LinkActor & Pick<LinkDoc, 'created_at' | 'entries'> & { open_at: string } {
     const { clock, ids } = this.deps;
     const at = clock.iso();
     const entries = { from: ids.uuid(), to: ids.uuid() };
@@ -170,7 +170,7 @@ export class Links {
   /**
    * Returns null when the link may be made. `settled`: the fault does not depend on `asked` links.
    */
-  async #fault(link: LinkDoc): Promise<{ what: Faults; settled: boolean } | null> {
+  async #findFault(link: LinkDoc): Promise<{ what: LinkFault; settled: boolean } | null> {
     const { items, links } = this.deps;
     const both = await Promise.all([items.get(link.from), items.get(link.to)]);
     if (both.includes(null)) return { what: 'gone', settled: true };
@@ -184,28 +184,28 @@ export class Links {
     return circle === 'none' ? null : { what: 'circle', settled: circle === 'made' };
   }
 
-  async #unmake(id: string, by: Maker): Promise<void> {
+  async #delete(id: string, by: LinkActor): Promise<void> {
     const { links } = this.deps;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const leaving = { state: 'leaving' as const, ...this.#opened(by) };
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const leaving = { state: 'leaving' as const, ...this.#buildMarker(by) };
       const { created_at: _, ...update } = leaving;
       const changed = await links.change({ id, state: 'made', open_at: null }, { set: update });
-      if (changed !== null) return this.#finish(changed.doc);
+      if (changed !== null) return this.#complete(changed.doc);
       const there = await links.get(id);
       if (there === null || there.state === 'asked') break;
-      await this.#finish(there);
+      await this.#complete(there);
     }
     throw notFound('such link');
   }
 
-  async #finish(link: LinkDoc): Promise<void> {
+  async #complete(link: LinkDoc): Promise<void> {
     const { links } = this.deps;
     const { id, state, open_at, kind, to } = link;
     if (open_at === undefined) return;
     if (state === 'asked') return void (await links.remove({ id, open_at }));
-    if (state === 'leaving' && kind === 'blocks') await this.blocking.decide(to);
-    const told = (await this.#tell(link, 'from')) && (await this.#tell(link, 'to'));
-    if (state === 'made' && kind === 'blocks') await this.blocking.decide(to);
+    if (state === 'leaving' && kind === 'blocks') await this.blocking.reevaluate(to);
+    const told = (await this.#recordHistory(link, 'from')) && (await this.#recordHistory(link, 'to'));
+    if (state === 'made' && kind === 'blocks') await this.blocking.reevaluate(to);
     if (state === 'leaving' || !told) await links.remove({ id, open_at });
     else await links.change({ id, open_at }, { unset: ['open_at', 'lease'] });
   }
@@ -214,7 +214,7 @@ export class Links {
    * Writes the history of one end; from then on a blocker reports when it ends. Returns false when
    * the item is gone.
    */
-  async #tell(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
+  async #recordHistory(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
     const { kind, state, actor, lease } = link;
     const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
     const at = end === 'from' ? link.from : link.to;
@@ -229,7 +229,7 @@ export class Links {
         // The reader of an item may lack access to the other project.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
         const said = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
-        change.note(state === 'made' ? 'link added' : 'link removed', said, entry);
+        change.addHistoryEntry(state === 'made' ? 'link added' : 'link removed', said, entry);
       });
       return other !== null;
     } catch (error) {
@@ -244,7 +244,7 @@ export class Links {
   }
 }
 
-function refused(what: Faults): ServiceError {
+function toLinkError(what: LinkFault): ServiceError {
   if (what === 'gone') return invalid({ ref: 'there is no such item' });
   if (what === 'many') return conflict(`An item has at most ${MAX_LINKS} links.`);
   return conflict('Items cannot block each other in a circle.');

@@ -21,13 +21,13 @@ export interface LinkView {
   untrusted_fields: string[];
 }
 
-const ORDER: readonly LinkKind[] = ['blocked_by', ...LINK_KINDS.filter((kind) => kind !== 'blocked_by')];
+const KIND_ORDER: readonly LinkKind[] = ['blocked_by', ...LINK_KINDS.filter((kind) => kind !== 'blocked_by')];
 
 @injectable()
-export class ShownLinks {
+export class VisibleLinkReader {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'clock'>) {}
 
-  async of(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
+  async listVisible(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
     const links = (await listItemLinks(this.deps.links, item.id)).filter(({ state }) => state === 'made');
     if (links.length === 0) return [];
     const ids = links.map(({ from, to }) => (from === item.id ? to : from));
@@ -44,7 +44,7 @@ export class ShownLinks {
         { at: link.created_at, view: { kind: getKindAtEnd(link, item.id), ...shown, untrusted_fields: ['title'] } },
       ];
     });
-    rows.sort((a, b) => ORDER.indexOf(a.view.kind) - ORDER.indexOf(b.view.kind) || (a.at < b.at ? -1 : 1));
+    rows.sort((a, b) => KIND_ORDER.indexOf(a.view.kind) - KIND_ORDER.indexOf(b.view.kind) || (a.at < b.at ? -1 : 1));
     return rows.map(({ view }) => view);
   }
 }

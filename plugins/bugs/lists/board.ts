@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { ReadCache } from '../../../lib/read-cache.js';
 import { CoalescedCache } from '../../../lib/shared-reading.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type {
   ChangedGroup,
   ErrorGroup,
@@ -15,14 +15,14 @@ import type {
   ErrorGroups,
   FilterCounts,
 } from '../../../ports/domain/bugs.js';
-import { matches } from '../../../ports/document.js';
+import { matchesFilter } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Attention, type NeedsAttention } from './attention.js';
-import { ItemFilterCounts, type CountedFilter } from './filter-counts.js';
+import { AttentionService, type AttentionSummary } from './attention.js';
+import { FilterCountService, type CountedFilter } from './filter-counts.js';
 import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
-import { Leases } from '../claims/leases.js';
-import { addNamedItems } from '../store/named.js';
+import { LeaseService } from '../claims/leases.js';
+import { addIndirectMatches } from '../store/named.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { listDailyCounts, listHourlyCounts } from '../item/rate.js';
@@ -30,14 +30,14 @@ import { SEVERITIES } from '../item/severity.js';
 import { toGroupView } from '../item/view.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-const ROWS = 50;
-const SUMMED = 1000;
+const DEFAULT_ROW_LIMIT = 50;
+const MAX_SUMMED_GROUPS = 1000;
 const BATCH_SIZE = 100;
-const CHANGES = 100;
-const FRESH_MS = 10_000;
+const MAX_CHANGES = 100;
+const CACHE_TTL_MS = 10_000;
 
 /** Waiting items: open, not muted, not claimed. */
-export interface Waiting {
+export interface BoardCounts {
   open: number;
   critical: number;
   regressed: number;
@@ -47,10 +47,10 @@ export interface Waiting {
 }
 
 /** Item count above which all users share the tab counts for two seconds. */
-const MANY = 2_000;
-const COUNT_AGE_MS = 2_000;
+const LARGE_STORE_ITEM_COUNT = 2_000;
+const COUNT_TTL_MS = 2_000;
 
-interface HourSums {
+interface HourlySums {
   counts: number[];
   groups: number;
   complete: boolean;
@@ -58,34 +58,34 @@ interface HourSums {
 
 const MAX_WAIT_MS = 20;
 
-function least({ lt }: { lt?: string | number }, value: string | number): string | number {
+function toUpperBound({ lt }: { lt?: string | number }, value: string | number): string | number {
   return lt !== undefined && lt < value ? lt : value;
 }
 
-function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
+function toItemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
   const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
   return { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
 }
 
 @injectable()
-export class Board implements ErrorGroups {
+export class ItemBoard implements ErrorGroups {
   readonly #totals: ReadCache<number>;
-  readonly #counts: CoalescedCache<Waiting>;
-  #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
+  readonly #counts: CoalescedCache<BoardCounts>;
+  #sums: { key: string; at: number; value: Promise<HourlySums | null> } | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(LeaseService) private readonly leases: LeaseService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Attention) private readonly needs: Attention,
-    @inject(ItemFilterCounts) private readonly beside: ItemFilterCounts,
+    @inject(AttentionService) private readonly attentionService: AttentionService,
+    @inject(FilterCountService) private readonly filterCountService: FilterCountService,
   ) {
     const monotonic = (): number => deps.clock.monotonic();
-    this.#totals = new ReadCache({ max: 200, ttlMs: FRESH_MS, now: monotonic });
-    this.#counts = new CoalescedCache(() => this.#count(), {
-      maxAgeMs: COUNT_AGE_MS,
+    this.#totals = new ReadCache({ max: 200, ttlMs: CACHE_TTL_MS, now: monotonic });
+    this.#counts = new CoalescedCache(() => this.#countWaiting(), {
+      maxAgeMs: COUNT_TTL_MS,
       monotonic,
-      isSmall: ({ open, resolved }) => open + resolved <= MANY,
+      isSmall: ({ open, resolved }) => open + resolved <= LARGE_STORE_ITEM_COUNT,
     });
   }
 
@@ -93,15 +93,15 @@ export class Board implements ErrorGroups {
    * Returns one page of rows.
    * @throws InvalidCursor
    */
-  async rows(
+  async listRows(
     query: ItemQuery,
     page: { sort?: SortName; limit?: number; cursor?: string | null },
   ): Promise<ReadablePage<ErrorGroup>> {
     await this.leases.writeExpired();
     const found = await findReadable(this.deps.items, {
-      filter: toItemFilter(await addNamedItems(this.deps, query)),
+      filter: toItemFilter(await addIndirectMatches(this.deps, query)),
       sort: toItemSort(page.sort),
-      limit: page.limit ?? ROWS,
+      limit: page.limit ?? DEFAULT_ROW_LIMIT,
       after: page.cursor ?? null,
     });
     return { ...found, items: found.items.map((doc) => toGroupView(doc, this.deps.clock.now())) };
@@ -109,17 +109,17 @@ export class Board implements ErrorGroups {
 
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
     const { sort, limit, cursor } = query;
-    return this.rows(itemQuery(query), { sort, limit, cursor });
+    return this.listRows(toItemQuery(query), { sort, limit, cursor });
   }
 
   count(query: ErrorGroupQuery): Promise<number | null> {
     const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
-    return this.total(`error ${JSON.stringify(filters)}`, itemQuery(query));
+    return this.countItems(`error ${JSON.stringify(filters)}`, toItemQuery(query));
   }
 
-  filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null> {
+  getFilterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null> {
     const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
-    return this.countsBeside(`error ${JSON.stringify(filters)}`, itemQuery(query), [
+    return this.countByFilter(`error ${JSON.stringify(filters)}`, toItemQuery(query), [
       'error_level',
       'status',
       'project',
@@ -127,29 +127,29 @@ export class Board implements ErrorGroups {
   }
 
   /** Counts the items per filter value; null when the counts take too long for a page. */
-  countsBeside(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
-    return this.beside.of(key, query, names);
+  countByFilter(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
+    return this.filterCountService.getCounts(key, query, names);
   }
 
-  changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
-    return this.changed(itemQuery(query), since);
+  listChanges(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    return this.listChangedGroups(toItemQuery(query), since);
   }
 
   /**
    * Delta query of a live list (contract 00, lists), polled every few seconds. It reads by type and
    * project; the other filters are checked on each item, because their fields may have changed.
    */
-  async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
-    const mark = this.watermark.safe();
+  async listChangedGroups(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    const mark = this.watermark.getSafeMark();
     if (since === null) return { items: [], mark };
     await this.leases.writeExpired();
     const { type, project } = query;
-    const begin = this.watermark.since(since);
+    const begin = this.watermark.getStart(since);
     const filter: Filter = { ...toItemFilter({ type, project }), updated_at: { gte: begin } };
-    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
-    const all = toItemFilter(await addNamedItems(this.deps, query));
+    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: MAX_CHANGES });
+    const all = toItemFilter(await addIndirectMatches(this.deps, query));
     const now = this.deps.clock.now();
-    const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matches(doc, all) }));
+    const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matchesFilter(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
   }
@@ -158,9 +158,9 @@ export class Board implements ErrorGroups {
    * Returns the item after another one in a list, even if that one no longer matches. Ids break
    * ties, as in the list.
    */
-  async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
+  async findNext(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
-    const filter = toItemFilter(await addNamedItems(this.deps, query));
+    const filter = toItemFilter(await addIndirectMatches(this.deps, query));
     const order = toItemSort(sort);
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
@@ -174,7 +174,7 @@ export class Board implements ErrorGroups {
         damaged,
       }),
       this.deps.items.find({
-        filter: { ...filter, [path]: { ...bounds, lt: least(bounds, value) } },
+        filter: { ...filter, [path]: { ...bounds, lt: toUpperBound(bounds, value) } },
         sort: order,
         limit: 1,
         damaged,
@@ -189,25 +189,25 @@ export class Board implements ErrorGroups {
    * for the next request.
    * @param key identifies the query
    */
-  total(key: string, query: ItemQuery): Promise<number | null> {
+  countItems(key: string, query: ItemQuery): Promise<number | null> {
     return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
-      this.deps.items.count(toItemFilter(await addNamedItems(this.deps, query))),
+      this.deps.items.count(toItemFilter(await addIndirectMatches(this.deps, query))),
     );
   }
 
-  open(): Promise<number> {
+  countAvailable(): Promise<number> {
     return this.deps.items.count({ queue_key: { gt: '' } });
   }
 
-  counts(): Promise<Waiting> {
-    return this.#counts.take();
+  getWaitingCounts(): Promise<BoardCounts> {
+    return this.#counts.get();
   }
 
-  async #count(): Promise<Waiting> {
+  async #countWaiting(): Promise<BoardCounts> {
     await this.leases.writeExpired();
     const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
     const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
-      this.open(),
+      this.countAvailable(),
       of({ queue_key: { prefix: '0' } }),
       of({ status: 'in_progress' }),
       of({ status: 'needs_info' }),
@@ -217,23 +217,23 @@ export class Board implements ErrorGroups {
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  attention(limit: number): Promise<NeedsAttention> {
-    return this.needs.of(limit);
+  getAttention(limit: number): Promise<AttentionSummary> {
+    return this.attentionService.getSummary(limit);
   }
 
-  hours(doc: ItemDoc, length: number): number[] {
+  listHourlyCounts(doc: ItemDoc, length: number): number[] {
     return listHourlyCounts(doc.hours, this.deps.clock.now(), length);
   }
 
-  days(doc: ItemDoc): number[] {
+  listDailyCounts(doc: ItemDoc): number[] {
     return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
   }
 
-  perHour(hours: number): Promise<HourSums | null> {
+  getHourlyCounts(hours: number): Promise<HourlySums | null> {
     const at = this.deps.clock.now();
     const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
-    if (this.#sums?.key === key && at - this.#sums.at < FRESH_MS) return this.#sums.value;
-    const sums = { key, at, value: this.#perHour(hours, at) };
+    if (this.#sums?.key === key && at - this.#sums.at < CACHE_TTL_MS) return this.#sums.value;
+    const sums = { key, at, value: this.#sumHours(hours, at) };
     sums.value.catch(() => {
       if (this.#sums === sums) this.#sums = null;
     });
@@ -241,9 +241,9 @@ export class Board implements ErrorGroups {
     return sums.value;
   }
 
-  async #perHour(hours: number, now: number): Promise<HourSums | null> {
+  async #sumHours(hours: number, now: number): Promise<HourlySums | null> {
     const counts = Array.from({ length: hours }, () => 0);
-    const filter = { type: 'error', last_seen_at: { gte: isoOf(now - hours * HOUR_MS) } };
+    const filter = { type: 'error', last_seen_at: { gte: toIsoString(now - hours * HOUR_MS) } };
     let groups = 0;
     let complete = true;
     const damaged = (): void => void (complete = false);
@@ -253,7 +253,7 @@ export class Board implements ErrorGroups {
       limit: BATCH_SIZE,
       damaged,
     })) {
-      if (groups >= SUMMED) {
+      if (groups >= MAX_SUMMED_GROUPS) {
         complete = false;
         break;
       }

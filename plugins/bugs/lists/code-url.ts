@@ -5,7 +5,7 @@
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 
-interface Place {
+interface RepositoryPlace {
   /** Repository page without a trailing slash. */
   repository: string;
   /** Null: the newest commit, or that of the tag. */
@@ -20,68 +20,68 @@ interface Place {
 interface Forge {
   /** Words in the host name: `gitlab.example.org`. */
   hosts: readonly string[];
-  url(place: Place): string | null;
+  buildUrl(place: RepositoryPlace): string | null;
   /** Path between the repository page and a commit hash. */
   commits: string;
 }
 
-const at = (anchor: string, line: number | null): string => (line === null || line < 1 ? '' : `#${anchor}${line}`);
+const buildLineAnchor = (anchor: string, line: number | null): string => (line === null || line < 1 ? '' : `#${anchor}${line}`);
 
 const FORGES: readonly Forge[] = [
   {
     hosts: ['github'],
-    url: ({ repository, commit, tag, path, line }) =>
-      `${repository}/blob/${commit ?? tag ?? 'HEAD'}/${path}${at('L', line)}`,
+    buildUrl: ({ repository, commit, tag, path, line }) =>
+      `${repository}/blob/${commit ?? tag ?? 'HEAD'}/${path}${buildLineAnchor('L', line)}`,
     commits: 'commit',
   },
   {
     hosts: ['gitlab'],
-    url: ({ repository, commit, tag, path, line }) =>
-      `${repository}/-/blob/${commit ?? tag ?? 'HEAD'}/${path}${at('L', line)}`,
+    buildUrl: ({ repository, commit, tag, path, line }) =>
+      `${repository}/-/blob/${commit ?? tag ?? 'HEAD'}/${path}${buildLineAnchor('L', line)}`,
     commits: '-/commit',
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
     // Without a commit or tag, this form requires a branch name.
-    url: ({ repository, commit, tag, path, line }) => {
+    buildUrl: ({ repository, commit, tag, path, line }) => {
       const ref = commit === null ? tag && `tag/${tag}` : `commit/${commit}`;
-      return ref === null ? null : `${repository}/src/${ref}/${path}${at('L', line)}`;
+      return ref === null ? null : `${repository}/src/${ref}/${path}${buildLineAnchor('L', line)}`;
     },
     commits: 'commit',
   },
   {
     hosts: ['bitbucket'],
-    url: ({ repository, commit, tag, path, line }) =>
-      `${repository}/src/${commit ?? tag ?? 'HEAD'}/${path}${at('lines-', line)}`,
+    buildUrl: ({ repository, commit, tag, path, line }) =>
+      `${repository}/src/${commit ?? tag ?? 'HEAD'}/${path}${buildLineAnchor('lines-', line)}`,
     commits: 'commits',
   },
 ];
 
 const isDotted = (part: string): boolean => part === '.' || part === '..';
 
-const COMMIT = /^[0-9a-f]{7,64}$/i;
-const TAG = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
-const VERSION = /^\d[0-9A-Za-z.+-]{0,99}$/;
-const MAX_LENGTH = 2_000;
+const COMMIT_PATTERN = /^[0-9a-f]{7,64}$/i;
+const TAG_PATTERN = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
+const VERSION_PATTERN = /^\d[0-9A-Za-z.+-]{0,99}$/;
+const MAX_URL_LENGTH = 2_000;
 
 export type CodeSettings = Pick<ProjectInfo, 'path_roots' | 'tag_format'>;
 
-type Located = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
+type CodeLocation = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
   Partial<Pick<Item, 'last_build' | 'app_version'>>;
 
 /** Returns the URL, or null when repository, file or URL format is unknown. */
-export function buildCodeUrl(item: Located, settings: CodeSettings = {}): string | null {
-  const repository = repositoryOf(item.repo_url);
-  const path = pathOf(withRoot(item.file_path, settings.path_roots ?? []));
+export function buildCodeUrl(item: CodeLocation, settings: CodeSettings = {}): string | null {
+  const repository = parseRepositoryUrl(item.repo_url);
+  const path = encodeRepositoryPath(toRepositoryPath(item.file_path, settings.path_roots ?? []));
   if (repository === null || path === null) return null;
-  const commit = item.commit_sha !== null && COMMIT.test(item.commit_sha) ? item.commit_sha : null;
-  const place = { repository: pageOf(repository), commit, tag: tagOf(item, settings), path, line: item.line_no };
-  const url = forgeOf(repository)?.url(place) ?? null;
-  return url === null || url.length > MAX_LENGTH ? null : url;
+  const commit = item.commit_sha !== null && COMMIT_PATTERN.test(item.commit_sha) ? item.commit_sha : null;
+  const place = { repository: toRepositoryUrl(repository), commit, tag: findTag(item, settings), path, line: item.line_no };
+  const url = findForge(repository)?.buildUrl(place) ?? null;
+  return url === null || url.length > MAX_URL_LENGTH ? null : url;
 }
 
 /** Maps a file path on a machine to its repository path by the project's roots. */
-function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roots']>): string | null {
+function toRepositoryPath(file: string | null, roots: NonNullable<CodeSettings['path_roots']>): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/');
   const root = roots.find(({ from }) => isBelow(path, from.replaceAll('\\', '/')));
@@ -91,49 +91,49 @@ function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roo
   return `${root.to}${joint}${rest}`.replace(/^\/+/, '').replaceAll('//', '/');
 }
 
-const DRIVE = /^[a-z]:/i;
-const lowerDrive = (path: string): string => path.replace(DRIVE, (drive) => drive.toLowerCase());
+const DRIVE_PATTERN = /^[a-z]:/i;
+const lowerCaseDrive = (path: string): string => path.replace(DRIVE_PATTERN, (drive) => drive.toLowerCase());
 
 const isBelow = (path: string, folder: string): boolean =>
-  lowerDrive(path).startsWith(lowerDrive(folder)) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
+  lowerCaseDrive(path).startsWith(lowerCaseDrive(folder)) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
 
-function tagOf(
-  { commit_sha, last_build = null, app_version = null }: Located,
+function findTag(
+  { commit_sha, last_build = null, app_version = null }: CodeLocation,
   { tag_format }: CodeSettings,
 ): string | null {
-  if (commit_sha !== null && TAG.test(commit_sha)) return encodeURIComponent(commit_sha);
+  if (commit_sha !== null && TAG_PATTERN.test(commit_sha)) return encodeURIComponent(commit_sha);
   const version = last_build ?? app_version;
   if (!tag_format || version === null) return null;
   const plain = version.replace(/^[^@]*@/, '').replace(/^v(?=\d)/, '');
   const parts = tag_format.replaceAll('{version}', plain).split('/');
   // A browser resolves `..`, which would lead to another repository.
-  return VERSION.test(plain) && !parts.some(isDotted) ? parts.map(encodeURIComponent).join('/') : null;
+  return VERSION_PATTERN.test(plain) && !parts.some(isDotted) ? parts.map(encodeURIComponent).join('/') : null;
 }
 
 /** Returns the URL of a commit, or null when repository or URL format is unknown. */
 export function buildCommitUrl(repo: string | null, id: string): string | null {
-  const repository = repositoryOf(repo);
-  const forge = repository === null ? undefined : forgeOf(repository);
-  if (repository === null || forge === undefined || !COMMIT.test(id)) return null;
-  const url = `${pageOf(repository)}/${forge.commits}/${id}`;
-  return url.length > MAX_LENGTH ? null : url;
+  const repository = parseRepositoryUrl(repo);
+  const forge = repository === null ? undefined : findForge(repository);
+  if (repository === null || forge === undefined || !COMMIT_PATTERN.test(id)) return null;
+  const url = `${toRepositoryUrl(repository)}/${forge.commits}/${id}`;
+  return url.length > MAX_URL_LENGTH ? null : url;
 }
 
-function forgeOf({ hostname }: URL): Forge | undefined {
+function findForge({ hostname }: URL): Forge | undefined {
   const words = hostname.split(/[.-]/);
   return FORGES.find(({ hosts }) => hosts.some((host) => words.includes(host)));
 }
 
-const pageOf = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
+const toRepositoryUrl = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 
-function repositoryOf(text: string | null): URL | null {
+function parseRepositoryUrl(text: string | null): URL | null {
   if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
   return url.pathname.split('/').filter(Boolean).length < 2 ? null : url;
 }
 
 /** Encodes a path within the repository. Returns null for an absolute path. */
-function pathOf(file: string | null): string | null {
+function encodeRepositoryPath(file: string | null): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');
   const parts = path.split('/');

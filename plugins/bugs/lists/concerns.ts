@@ -4,7 +4,7 @@
  */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 
-export interface Concern {
+export interface AttentionGroup {
   item: ErrorGroup;
   /** Items of the same project, status, class and origin, including this one. */
   alike: number;
@@ -14,10 +14,10 @@ export interface Concern {
   last_seen_at: string;
 }
 
-export function groupConcerns(items: readonly ErrorGroup[]): Concern[] {
-  const found = new Map<string, Concern>();
+export function groupByCause(items: readonly ErrorGroup[]): AttentionGroup[] {
+  const found = new Map<string, AttentionGroup>();
   for (const item of items) {
-    const key = keyOf(item);
+    const key = toCauseKey(item);
     const known = found.get(key);
     const hits = item.trend.reduce((sum, n) => sum + n, 0);
     const { last_seen_at } = item;
@@ -35,6 +35,6 @@ export function groupConcerns(items: readonly ErrorGroup[]): Concern[] {
   return [...found.values()].toSorted((a, b) => b.hits - a.hits || (a.last_seen_at < b.last_seen_at ? 1 : -1));
 }
 
-function keyOf({ id, project, status, exception_class, file_path }: ErrorGroup): string {
+function toCauseKey({ id, project, status, exception_class, file_path }: ErrorGroup): string {
   return exception_class === null ? id : JSON.stringify([project, status, exception_class, file_path]);
 }

@@ -3,10 +3,10 @@ import { getVersionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
-export type Facets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & { browser: string | null };
+export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & { browser: string | null };
 
 /** Values of a field are alternatives; all given fields must match. */
-export interface Where {
+export interface OccurrenceFilter {
   version?: string[];
   environment?: string[];
   host?: string[];
@@ -14,19 +14,19 @@ export interface Where {
   tag?: string[];
 }
 
-export const WHERE = ['version', 'environment', 'host', 'browser', 'tag'] as const satisfies readonly (keyof Where)[];
+export const OCCURRENCE_FILTER_NAMES = ['version', 'environment', 'host', 'browser', 'tag'] as const satisfies readonly (keyof OccurrenceFilter)[];
 
-export const isFiltered = (where: Where): boolean => WHERE.some((name) => (where[name]?.length ?? 0) > 0);
+export const isFiltered = (where: OccurrenceFilter): boolean => OCCURRENCE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
 
-export const getFacets = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): Facets => ({
+export const getFacets = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): OccurrenceFacets => ({
   app_version,
   environment,
   host,
   tags,
-  browser: browserIn(context),
+  browser: findBrowser(context),
 });
 
-export function matchesFacets({ app_version, environment, host, browser, tags }: Facets, where: Where): boolean {
+export function matchesFacets({ app_version, environment, host, browser, tags }: OccurrenceFacets, where: OccurrenceFilter): boolean {
   const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
     wanted === undefined || wanted.length === 0 || values.some((value) => value && wanted.includes(value));
   return (
@@ -45,18 +45,18 @@ function isVersionAmong(wanted: string[] | undefined, version: string | null): b
   return wanted.some((one) => getVersionIdentity(one) === own);
 }
 
-function browserIn(context: Json | undefined): string | null {
-  const named = textAt(context, 'contexts', 'browser', 'name') ?? textAt(context, 'browser', 'name');
+function findBrowser(context: Json | undefined): string | null {
+  const named = getText(context, 'contexts', 'browser', 'name') ?? getText(context, 'browser', 'name');
   if (named !== null) return named.slice(0, 60);
   const agent =
-    headerIn(valueAt(context, 'request', 'headers'), 'user-agent') ??
-    textAt(context, 'attributes', 'user_agent.original') ??
-    textAt(context, 'user_agent');
+    findHeader(getValue(context, 'request', 'headers'), 'user-agent') ??
+    getText(context, 'attributes', 'user_agent.original') ??
+    getText(context, 'user_agent');
   return agent === null ? null : detectBrowser(agent);
 }
 
 /** Headers are a map or a list of pairs. */
-function headerIn(headers: Json, name: string): string | null {
+function findHeader(headers: Json, name: string): string | null {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
   for (const pair of pairs) {
     if (!Array.isArray(pair)) continue;
@@ -66,7 +66,7 @@ function headerIn(headers: Json, name: string): string | null {
   return null;
 }
 
-function valueAt(from: Json | undefined, ...path: readonly string[]): Json {
+function getValue(from: Json | undefined, ...path: readonly string[]): Json {
   let at = from ?? null;
   for (const key of path) {
     if (at === null || typeof at !== 'object' || Array.isArray(at) || !Object.hasOwn(at, key)) return null;
@@ -75,7 +75,7 @@ function valueAt(from: Json | undefined, ...path: readonly string[]): Json {
   return at;
 }
 
-function textAt(from: Json | undefined, ...path: readonly string[]): string | null {
-  const value = valueAt(from, ...path);
+function getText(from: Json | undefined, ...path: readonly string[]): string | null {
+  const value = getValue(from, ...path);
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

@@ -8,26 +8,26 @@ import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
-import { addNamedItems } from '../store/named.js';
+import { addIndirectMatches } from '../store/named.js';
 
 /** Countable filters and their paths. */
-const PATHS = {
+const FILTER_PATHS = {
   status: 'status',
   severity: 'severity_rank',
   type: 'type',
   project: 'project',
   error_level: 'error_level',
 } as const;
-export type CountedFilter = keyof typeof PATHS;
+export type CountedFilter = keyof typeof FILTER_PATHS;
 
 const MAX_WAIT_MS = 25;
 /** Fast counts are cached for this multiple of their read time, slow ones for a minute. */
 const TTL_FACTOR = 20;
 const SLOW_TTL_MS = 60_000;
-const MAX_RUNNING = 4;
+const MAX_CONCURRENT_COUNTS = 4;
 
 @injectable()
-export class ItemFilterCounts {
+export class FilterCountService {
   readonly #cache: ReadCache<FilterCounts>;
   #running = 0;
 
@@ -43,17 +43,17 @@ export class ItemFilterCounts {
    * @param key identifies the query
    * @returns null when they cannot be counted in time
    */
-  of(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
+  getCounts(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     const read = (): Promise<FilterCounts> => this.#countAll(query, names);
     // A failed count does not prevent the page; its own reads report the fault.
     return this.#cache.getWithin(MAX_WAIT_MS, `${names.join()} ${key}`, read).catch(() => null);
   }
 
   async #countAll(query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts> {
-    if (this.#running >= MAX_RUNNING) throw new Error('Too many queries are being counted.');
+    if (this.#running >= MAX_CONCURRENT_COUNTS) throw new Error('Too many queries are being counted.');
     this.#running++;
     try {
-      const named = await addNamedItems(this.deps, query);
+      const named = await addIndirectMatches(this.deps, query);
       const counts: Record<string, Record<string, number>> = {};
       // Sequential, because parallel counts would occupy all reading threads.
       for (const name of names) counts[name] = await this.#count(name, named);
@@ -64,7 +64,7 @@ export class ItemFilterCounts {
   }
 
   async #count(name: CountedFilter, { [name]: _own, ...others }: ItemQuery): Promise<Record<string, number>> {
-    const groups = await this.deps.items.groupCount(PATHS[name], toItemFilter(others));
+    const groups = await this.deps.items.groupCount(FILTER_PATHS[name], toItemFilter(others));
     const word = (key: unknown): string => (name === 'severity' ? (SEVERITIES[Number(key)] ?? '') : String(key));
     return Object.fromEntries(groups.filter(({ key }) => key !== null).map(({ key, n }) => [word(key), n]));
   }

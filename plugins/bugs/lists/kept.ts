@@ -10,25 +10,25 @@ import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/payload.js';
 import { toOccurrenceView } from '../item/view.js';
-import { getFacets, matchesFacets, type Facets, type Where } from './facets.js';
-import type { PageAnswer, PageRequest } from './page-request.js';
+import { getFacets, matchesFacets, type OccurrenceFacets, type OccurrenceFilter } from './facets.js';
+import type { PageResponse, PageRequest } from './page-request.js';
 
 const BATCH_SIZE = 10;
 
-export interface KeptPlace extends Facets {
+export interface StoredOccurrencePlace extends OccurrenceFacets {
   id: string;
   received_at: string;
 }
 
-type Keeping = Pick<ItemDoc, 'id' | 'parted'>;
+type OccurrenceOwner = Pick<ItemDoc, 'id' | 'parted'>;
 
 @injectable()
-export class KeptOccurrences {
+export class StoredOccurrenceReader {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
 
-  async all({ id, parted }: Keeping): Promise<KeptPlace[]> {
+  async listPlaces({ id, parted }: OccurrenceOwner): Promise<StoredOccurrencePlace[]> {
     const slots = listSlotIds(id);
-    const kept: KeptPlace[] = [];
+    const kept: StoredOccurrencePlace[] = [];
     for (let from = 0; from < slots.length; from += BATCH_SIZE) {
       const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
       kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
@@ -42,17 +42,17 @@ export class KeptOccurrences {
    * Returns a page of the matching occurrences, newest first.
    * @throws InvalidCursor
    */
-  async page(item: Keeping, where: Where, request: PageRequest): Promise<PageAnswer> {
-    const after = request.cursor ? readMark(request.cursor) : null;
-    const fitting = (await this.all(item)).filter((one) => matchesFacets(one, where));
-    const marked = fitting.map(markOf).toSorted().toReversed();
+  async getPage(item: OccurrenceOwner, where: OccurrenceFilter, request: PageRequest): Promise<PageResponse> {
+    const after = request.cursor ? parseCursor(request.cursor) : null;
+    const fitting = (await this.listPlaces(item)).filter((one) => matchesFacets(one, where));
+    const marked = fitting.map(toCursor).toSorted().toReversed();
     const rest = after === null ? marked : marked.filter((mark) => mark < after);
     const shown = rest.slice(0, request.limit ?? 50);
-    const whole = await this.#read(shown.map(idOf), true);
+    const whole = await this.#read(shown.map(getCursorId), true);
     const byId = new Map(whole.map((one) => [one.id, toOccurrenceView(one)]));
     const more = rest.length > shown.length;
-    const page: PageAnswer = {
-      items: shown.flatMap((mark) => byId.get(idOf(mark)) ?? []),
+    const page: PageResponse = {
+      items: shown.flatMap((mark) => byId.get(getCursorId(mark)) ?? []),
       next_cursor: more ? Buffer.from(shown.at(-1) ?? '').toString('base64url') : null,
       has_more: more,
     };
@@ -70,13 +70,13 @@ export class KeptOccurrences {
 }
 
 /** Position in the order: the time, then the id. */
-const markOf = ({ received_at, id }: KeptPlace): string => `${received_at}~${id}`;
-const idOf = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
-const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;
+const toCursor = ({ received_at, id }: StoredOccurrencePlace): string => `${received_at}~${id}`;
+const getCursorId = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
+const CURSOR_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;
 
 /** @throws InvalidCursor */
-function readMark(cursor: string): string {
+function parseCursor(cursor: string): string {
   const mark = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!MARK.test(mark)) throw new InvalidCursor();
+  if (!CURSOR_PATTERN.test(mark)) throw new InvalidCursor();
   return mark;
 }

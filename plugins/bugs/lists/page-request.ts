@@ -1,4 +1,4 @@
-import type { Warned } from '../../../ports/store/left-out.js';
+import type { ListWarnings } from '../../../ports/store/left-out.js';
 
 export interface PageRequest {
   limit?: number;
@@ -6,7 +6,7 @@ export interface PageRequest {
   include_total?: boolean;
 }
 
-export interface PageAnswer extends Warned {
+export interface PageResponse extends ListWarnings {
   items: object[];
   next_cursor: string | null;
   has_more: boolean;

@@ -3,70 +3,70 @@
  * views.
  */
 import joi from 'joi';
-import { named, unlisted } from '../../../kernel/contract.js';
-import { SORTS } from '../item/filters.js';
+import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract.js';
+import { SORT_NAMES } from '../item/filters.js';
 import { STATUSES } from '../item/transitions.js';
 
-export const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
-export const errorLevel = named('ErrorLevel', joi.string().valid('fatal', 'error', 'warning'));
-export const itemType = named('ItemType', joi.string().valid('bug', 'feature', 'error'));
-export const itemStatus = named('ItemStatus', joi.string().valid(...STATUSES));
-const texts = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema => joi.array().items(schema).max(50);
+export const severitySchema = withSchemaName('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
+export const errorLevelSchema = withSchemaName('ErrorLevel', joi.string().valid('fatal', 'error', 'warning'));
+export const itemTypeSchema = withSchemaName('ItemType', joi.string().valid('bug', 'feature', 'error'));
+export const itemStatusSchema = withSchemaName('ItemStatus', joi.string().valid(...STATUSES));
+const buildTextListSchema = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema => joi.array().items(schema).max(50);
 
-export const filters = {
-  project: texts(),
-  type: texts(itemType),
-  status: texts(itemStatus),
-  severity: texts(severity),
-  error_level: texts(errorLevel),
-  environment: texts(),
-  exception_class: texts(),
-  target_agent: texts(),
-  tag: texts(),
-  version: texts().description('A version that it was seen in, in any spelling: of the newest 50'),
-  host: texts().description('A host that it was seen on: of the first 50'),
-  muted: texts(joi.boolean()),
-  regression: texts(joi.boolean()),
-  blocked: texts(joi.boolean()),
-  claimed_by: texts(),
-  commit_sha: texts(),
-  file_path: texts(),
-  push_id: texts(),
-  assignee: texts(),
-  q: texts(joi.string().max(500).allow('')),
+export const filterSchemas = {
+  project: buildTextListSchema(),
+  type: buildTextListSchema(itemTypeSchema),
+  status: buildTextListSchema(itemStatusSchema),
+  severity: buildTextListSchema(severitySchema),
+  error_level: buildTextListSchema(errorLevelSchema),
+  environment: buildTextListSchema(),
+  exception_class: buildTextListSchema(),
+  target_agent: buildTextListSchema(),
+  tag: buildTextListSchema(),
+  version: buildTextListSchema().description('A version that it was seen in, in any spelling: of the newest 50'),
+  host: buildTextListSchema().description('A host that it was seen on: of the first 50'),
+  muted: buildTextListSchema(joi.boolean()),
+  regression: buildTextListSchema(joi.boolean()),
+  blocked: buildTextListSchema(joi.boolean()),
+  claimed_by: buildTextListSchema(),
+  commit_sha: buildTextListSchema(),
+  file_path: buildTextListSchema(),
+  push_id: buildTextListSchema(),
+  assignee: buildTextListSchema(),
+  q: buildTextListSchema(joi.string().max(500).allow('')),
 };
 
 /**
  * Filters of the API. `urgency` is an alias of `severity` (contract 20, values), undocumented
  * because a further parameter would break generated clients with positional arguments.
  */
-export const namedFilters = { ...filters, urgency: unlisted(texts(severity)) };
+export const namedFilterSchemas = { ...filterSchemas, urgency: hideFromOpenApi(buildTextListSchema(severitySchema)) };
 
 /**
  * List filters in a body: a value or an array. Unknown fields are rejected, because ignoring one
  * would match too much.
  */
-export const filterBody = named(
+export const filterBodySchema = withSchemaName(
   'ItemFilter',
   joi
-    .object(Object.fromEntries(Object.entries(namedFilters).map(([name, list]) => [name, list.single().min(1)])))
+    .object(Object.fromEntries(Object.entries(namedFilterSchemas).map(([name, list]) => [name, list.single().min(1)])))
     .unknown(false)
     .description('The filters of GET /bugs: a value, or an array of alternatives'),
 );
 
-export const sorting = {
-  sort: joi.string().valid(...SORTS),
+export const sortSchemas = {
+  sort: joi.string().valid(...SORT_NAMES),
   order: joi.string().valid('asc', 'desc'),
 };
 
-const range = texts(joi.string().max(10)).single().min(1);
-const ranges = Object.fromEntries(
-  ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, range]),
+const timeRangeSchema = buildTextListSchema(joi.string().max(10)).single().min(1);
+const timeRangeSchemas = Object.fromEntries(
+  ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, timeRangeSchema]),
 );
 
-export const savedView = joi.object({
+export const savedViewSchema = joi.object({
   name: joi.string().trim().min(1).max(80).required(),
   shared: joi.boolean().default(false),
   project: joi.string().max(64).empty('').when('shared', { is: true, otherwise: joi.forbidden() }),
-  query: filterBody.keys({ ...sorting, ...ranges }).required(),
+  query: filterBodySchema.keys({ ...sortSchemas, ...timeRangeSchemas }).required(),
 });

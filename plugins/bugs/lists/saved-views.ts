@@ -13,7 +13,7 @@ import { hashWithinProject } from '../item/document-ids.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
 import type { SavedViewDoc } from '../item/work-documents.js';
-import { savedView } from './query-schema.js';
+import { savedViewSchema } from './query-schema.js';
 
 export const MAX_VIEWS = 100;
 
@@ -43,7 +43,7 @@ export function getViewer(principal: Principal): Viewer {
 }
 
 @injectable()
-export class SavedViews {
+export class SavedViewService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -53,13 +53,13 @@ export class SavedViews {
     const filter = { or: [{ owner: viewer.id }, { shared: true }] };
     const page = await this.deps.views.find({ filter, limit: 1000 });
     return page.items
-      .map((doc) => shown(doc, viewer))
+      .map((doc) => toSavedView(doc, viewer))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1));
   }
 
   async find(id: string, viewer: Viewer): Promise<SavedView | null> {
     const doc = await this.deps.views.get(id);
-    return doc !== null && (doc.shared || doc.owner === viewer.id) ? shown(doc, viewer) : null;
+    return doc !== null && (doc.shared || doc.owner === viewer.id) ? toSavedView(doc, viewer) : null;
   }
 
   /**
@@ -71,10 +71,10 @@ export class SavedViews {
     viewer: Viewer,
     given: { name: string; shared?: boolean; project?: string; query: object },
   ): Promise<SavedView> {
-    const { name, shared: isShared, project, query } = checked(given);
+    const { name, shared: isShared, project, query } = validateView(given);
     if (project !== undefined && !(await this.deps.projects.list()).some(({ slug }) => slug === project))
       throw invalid({ project: 'there is no such project' });
-    await this.secrets.refuse({ name, query: JSON.stringify(query) });
+    await this.secrets.rejectSecrets({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
     const id = hashWithinProject(viewer.id, name.toLowerCase());
     if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MAX_VIEWS)
@@ -89,7 +89,7 @@ export class SavedViews {
       { upsert: true },
     );
     if (changed === null) throw notFound('saved view with this id');
-    return shown(changed.doc, viewer);
+    return toSavedView(changed.doc, viewer);
   }
 
   /** @throws ServiceError not_found; insufficient_scope for a view of another account */
@@ -101,7 +101,7 @@ export class SavedViews {
   }
 }
 
-const shown = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
+const toSavedView = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
   id: doc.id,
   name: doc.name,
   shared: doc.shared,
@@ -112,8 +112,8 @@ const shown = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
   updated_at: doc.updated_at,
 });
 
-type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'> & { project?: string };
+type ValidatedView = Pick<SavedViewDoc, 'name' | 'shared' | 'query'> & { project?: string };
 
-function checked(given: object): Checked {
-  return cleanJson(fromForm(savedView, given) as Json) as unknown as Checked;
+function validateView(given: object): ValidatedView {
+  return cleanJson(fromForm(savedViewSchema, given) as Json) as unknown as ValidatedView;
 }

@@ -9,20 +9,20 @@ import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 
 const MAX_WORDS = 6;
-const MIN_LENGTH = 4;
-const COMMON: ReadonlySet<string> = new Set(
+const MIN_WORD_LENGTH = 4;
+const COMMON_WORDS: ReadonlySet<string> = new Set(
   'with when that this from have does then than after before which there their should cannot into'.split(' '),
 );
 /** One shared word is not significant, unless the title has no other. */
-const SHARED = 2;
-const PER_WORD = 50;
-const READ = 4_096;
-const WORD = /[\p{L}\p{N}_]+/gu;
+const MIN_SHARED_WORDS = 2;
+const MAX_ITEMS_PER_WORD = 50;
+const MAX_TEXT_LENGTH = 4_096;
+const WORD_PATTERN = /[\p{L}\p{N}_]+/gu;
 
 /** Returns the distinctive words of a text, longest first, since long words are rare. */
 export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string[] {
-  const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
-    (word) => word.length >= MIN_LENGTH && !COMMON.has(word) && /\p{L}/u.test(word),
+  const words = (text.slice(0, MAX_TEXT_LENGTH).toLowerCase().match(WORD_PATTERN) ?? []).filter(
+    (word) => word.length >= MIN_WORD_LENGTH && !COMMON_WORDS.has(word) && /\p{L}/u.test(word),
   );
   return [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, maxWords);
 }
@@ -47,8 +47,8 @@ export async function findSimilarItems(
   const [byClass, byFile, described, ...byWord] = await Promise.all([
     exception_class === null ? [] : find({ exception_class }, limit + 1),
     file_path === null ? [] : find({ file_path }, limit + 1),
-    describedAs(words, project, describedWords),
-    ...titleWords.map((word) => find({ search_text: { contains: word } }, PER_WORD)),
+    findDescriptions(words, project, describedWords),
+    ...titleWords.map((word) => find({ search_text: { contains: word } }, MAX_ITEMS_PER_WORD)),
   ]);
   const found = new Map([...byClass, ...byFile, ...byWord.flat()].map((other) => [other.id, other]));
   const missing = [...described.keys()].filter((one) => !found.has(one));
@@ -61,9 +61,9 @@ export async function findSimilarItems(
     Number(file_path !== null && other.file_path === file_path);
   return [...found.values()]
     .map((other) => {
-      const titled = sharedWords(titleWords, other.search_text);
-      const said = sharedWords(describedWords, described.get(other.id) ?? '');
-      const isNear = titled >= Math.min(titleWords.length, SHARED) || isNearDescription(said, describedWords.length);
+      const titled = countSharedWords(titleWords, other.search_text);
+      const said = countSharedWords(describedWords, described.get(other.id) ?? '');
+      const isNear = titled >= Math.min(titleWords.length, MIN_SHARED_WORDS) || isNearDescription(said, describedWords.length);
       return { other, origins: origins(other), shared: titled + said, isNear };
     })
     .filter((one) => one.origins > 0 || (one.isNear && one.shared > 0))
@@ -74,21 +74,21 @@ export async function findSimilarItems(
     .map(({ other }) => other);
 }
 
-const sharedWords = (wanted: readonly string[], text: string): number =>
+const countSharedWords = (wanted: readonly string[], text: string): number =>
   wanted.filter((word) => text.includes(word)).length;
 
 const isNearDescription = (shared: number, wanted: number): boolean =>
-  shared >= Math.max(SHARED, Math.ceil(wanted / 2));
+  shared >= Math.max(MIN_SHARED_WORDS, Math.ceil(wanted / 2));
 
-async function describedAs(
+async function findDescriptions(
   words: BugDeps['words'],
   project: string,
   wanted: readonly string[],
 ): Promise<Map<string, string>> {
-  if (wanted.length < SHARED) return new Map();
+  if (wanted.length < MIN_SHARED_WORDS) return new Map();
   const pages = await Promise.all(
     wanted.map((word) =>
-      words.find({ filter: { project, text: { contains: word } }, sort: [['id', 'desc']], limit: PER_WORD }),
+      words.find({ filter: { project, text: { contains: word } }, sort: [['id', 'desc']], limit: MAX_ITEMS_PER_WORD }),
     ),
   );
   return new Map(pages.flatMap(({ items }) => items.map(({ id, text }) => [id, text])));

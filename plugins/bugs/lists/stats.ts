@@ -10,17 +10,17 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { requireProject } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Condition, Scalar } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Leases } from '../claims/leases.js';
+import { LeaseService } from '../claims/leases.js';
 import { STATUSES } from '../item/transitions.js';
 import { SEVERITIES } from '../item/severity.js';
 import type { StatKind } from '../item/stat-kinds.js';
 
-export const DAYS = 30;
+export const STATS_DAYS = 30;
 export interface StatsDay {
   date: string;
   new: number;
@@ -28,28 +28,28 @@ export interface StatsDay {
   regressed: number;
 }
 
-export interface StatsAnswer {
+export interface StatsResponse {
   by_status: Record<ItemStatus, number>;
   by_severity: Record<Severity, number>;
   by_project: Record<string, number>;
   per_day: StatsDay[];
 }
 
-type Counts = readonly { key: Scalar; n: number }[];
+type GroupCounts = readonly { key: Scalar; n: number }[];
 
 /** Item count from which responses are cached, one second per multiple. */
-const LARGE = 100_000;
-const KEPT_MS = 1_000;
-const KEPT = 1_000;
+const LARGE_STORE_ITEM_COUNT = 100_000;
+const TTL_STEP_MS = 1_000;
+const MAX_CACHED_RESPONSES = 1_000;
 
 @injectable()
-export class Stats {
-  readonly #counts = new SingleFlight<StatsAnswer>();
-  readonly #kept = new BoundedMap<StatsAnswer>({ most: KEPT, now: () => this.deps.clock.monotonic() });
+export class StatsService {
+  readonly #runningCounts = new SingleFlight<StatsResponse>();
+  readonly #responses = new BoundedMap<StatsResponse>({ most: MAX_CACHED_RESPONSES, now: () => this.deps.clock.monotonic() });
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
   /**
@@ -57,75 +57,75 @@ export class Stats {
    * result is older than its call.
    * @throws ServiceError insufficient_scope for a project other than the caller's
    */
-  async of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
+  async getStats(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsResponse> {
     if (asked !== null) requireProject(caller.project, asked);
     const project = caller.project ?? asked;
     const key = project ?? '';
-    const kept = this.#kept.get(key);
+    const kept = this.#responses.get(key);
     if (kept !== undefined) return kept;
-    return this.#counts.fresh(key, () => this.#counted(key, project));
+    return this.#runningCounts.fresh(key, () => this.#countShared(key, project));
   }
 
-  async #counted(key: string, project: string | null): Promise<StatsAnswer> {
+  async #countShared(key: string, project: string | null): Promise<StatsResponse> {
     const answer = await this.#count(project);
-    this.#keep(key, answer);
+    this.#cacheResponse(key, answer);
     return answer;
   }
 
-  #keep(key: string, answer: StatsAnswer): void {
+  #cacheResponse(key: string, answer: StatsResponse): void {
     const items = Object.values(answer.by_status).reduce((sum, n) => sum + n, 0);
-    if (items < LARGE) this.#kept.delete(key);
-    else this.#kept.set(key, answer, (items / LARGE) * KEPT_MS);
+    if (items < LARGE_STORE_ITEM_COUNT) this.#responses.delete(key);
+    else this.#responses.set(key, answer, (items / LARGE_STORE_ITEM_COUNT) * TTL_STEP_MS);
   }
 
-  async #count(project: string | null): Promise<StatsAnswer> {
+  async #count(project: string | null): Promise<StatsResponse> {
     await this.leases.writeExpired();
     const { items, activity, clock } = this.deps;
     const now = clock.now();
     const filter = project === null ? {} : { project };
-    const days = lastDays(now);
+    const days = listLastDays(now);
     const [[status, severity], projects, made, happened] = await Promise.all([
-      project === null ? this.#ofAll() : this.#ofProject(project),
+      project === null ? this.#countAll() : this.#countProject(project),
       items.groupCount('project', filter),
-      Promise.all(days.map((day, i) => items.count({ ...filter, created_at: within(day, days[i + 1]) }))),
-      activity.groupCount('stat', { stat: { gte: days[0] as string, lt: isoOf(now + DAY_MS).slice(0, 10) } }),
+      Promise.all(days.map((day, i) => items.count({ ...filter, created_at: toDayRange(day, days[i + 1]) }))),
+      activity.groupCount('stat', { stat: { gte: days[0] as string, lt: toIsoString(now + DAY_MS).slice(0, 10) } }),
     ]);
     const bySeverity = severity.map(({ key, n }) => ({ key: SEVERITIES[Number(key)] ?? null, n }));
     return {
-      by_status: counts(STATUSES, status),
-      by_severity: counts(SEVERITIES.toReversed(), bySeverity),
+      by_status: toCountMap(STATUSES, status),
+      by_severity: toCountMap(SEVERITIES.toReversed(), bySeverity),
       by_project: Object.fromEntries(
         projects.map(({ key, n }) => [String(key), n] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
       ),
-      per_day: perDay(days, made, happened, project),
+      per_day: buildDays(days, made, happened, project),
     };
   }
 
-  #ofAll(): Promise<[status: Counts, severity: Counts]> {
+  #countAll(): Promise<[status: GroupCounts, severity: GroupCounts]> {
     const { items } = this.deps;
     return Promise.all([items.groupCount('status'), items.groupCount('severity_rank')]);
   }
 
   /** The severities of each status are an index range; grouping by project would read its items. */
-  async #ofProject(project: string): Promise<[status: Counts, severity: Counts]> {
+  async #countProject(project: string): Promise<[status: GroupCounts, severity: GroupCounts]> {
     const { items } = this.deps;
     const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
-    const ranks = SEVERITIES.map((_, key) => ({ key, n: sumOf(groups.flat().filter((group) => group.key === key)) }));
-    return [STATUSES.map((key, i) => ({ key, n: sumOf(groups[i] ?? []) })), ranks];
+    const ranks = SEVERITIES.map((_, key) => ({ key, n: sumCounts(groups.flat().filter((group) => group.key === key)) }));
+    return [STATUSES.map((key, i) => ({ key, n: sumCounts(groups[i] ?? []) })), ranks];
   }
 }
 
-const sumOf = (counts: Counts): number => counts.reduce((sum, { n }) => sum + n, 0);
+const sumCounts = (counts: GroupCounts): number => counts.reduce((sum, { n }) => sum + n, 0);
 
-const lastDays = (now: number): string[] =>
-  Array.from({ length: DAYS }, (_, i) => isoOf(now - (DAYS - 1 - i) * DAY_MS).slice(0, 10));
+const listLastDays = (now: number): string[] =>
+  Array.from({ length: STATS_DAYS }, (_, i) => toIsoString(now - (STATS_DAYS - 1 - i) * DAY_MS).slice(0, 10));
 
-const within = (day: string, next: string | undefined): Condition => ({
+const toDayRange = (day: string, next: string | undefined): Condition => ({
   gte: day,
   ...(next !== undefined && { lt: next }),
 });
 
-function counts<K extends string>(names: readonly K[], counts: Counts): Record<K, number> {
+function toCountMap<K extends string>(names: readonly K[], counts: GroupCounts): Record<K, number> {
   const known = new Map(counts.map(({ key, n }) => [key, n]));
   return Object.fromEntries(names.map((name) => [name, known.get(name) ?? 0])) as Record<K, number>;
 }
@@ -136,7 +136,7 @@ function counts<K extends string>(names: readonly K[], counts: Counts): Record<K
  */
 const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
 
-function perDay(days: readonly string[], made: readonly number[], counts: Counts, project: string | null): StatsDay[] {
+function buildDays(days: readonly string[], made: readonly number[], counts: GroupCounts, project: string | null): StatsDay[] {
   const all = days.map((date, i): StatsDay => ({ date, new: made[i] ?? 0, resolved: 0, regressed: 0 }));
   const byDay = new Map(all.map((day) => [day.date, day]));
   for (const { key, n } of counts) {

@@ -6,23 +6,23 @@
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
 import type { BugDeps } from '../deps.js';
-import type { Items } from '../store/items.js';
+import type { ItemService } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 
-const CHAIN = 100;
+const MAX_CHAIN_LENGTH = 100;
 
-const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
+const toDuplicateError = (what: string): ServiceError => invalid({ duplicate_of: what });
 
-export class Duplicates {
+export class DuplicateValidator {
   #linking: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly deps: Pick<BugDeps, 'items'>,
-    private readonly items: Pick<Items, 'find'>,
+    private readonly items: Pick<ItemService, 'find'>,
   ) {}
 
   /** Serializes changes of this process that may link an item. */
-  inTurn<T>(run: () => Promise<T>): Promise<T> {
+  runExclusive<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#linking.then(run);
     this.#linking = result.catch(() => null);
     return result;
@@ -33,11 +33,11 @@ export class Duplicates {
    * @throws ServiceError validation_failed for an unknown target, another project, the item itself
    *   or a cycle
    */
-  async target(item: ItemDoc, name: string): Promise<ItemDoc> {
+  async resolveTarget(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
     // One message for both, so that callers learn nothing about other projects.
-    if (target === null || target.project !== item.project) throw wrong('there is no such item in this project');
-    await this.#end(item, target);
+    if (target === null || target.project !== item.project) throw toDuplicateError('there is no such item in this project');
+    await this.#findChainEnd(item, target);
     return target;
   }
 
@@ -45,24 +45,24 @@ export class Duplicates {
    * Protects the target's chain from changes until the item is written.
    * @throws ServiceError validation_failed for a cycle
    */
-  async hold(item: ItemDoc, targetId: string): Promise<void> {
+  async lockTarget(item: ItemDoc, targetId: string): Promise<void> {
     for (;;) {
       const target = await this.deps.items.get(targetId);
-      if (target === null) throw wrong('there is no such item');
-      const { id, rev, links } = await this.#end(item, target);
+      if (target === null) throw toDuplicateError('there is no such item');
+      const { id, rev, links } = await this.#findChainEnd(item, target);
       if ((await this.deps.items.change({ id, rev, links: links ?? null }, { inc: { links: 1 } })) !== null) return;
     }
   }
 
-  async #end(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
+  async #findChainEnd(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
     let at = target;
-    for (let i = 0; i < CHAIN; i++) {
-      if (at.id === item.id) throw wrong('an item cannot be a duplicate of itself, also not in a circle');
+    for (let i = 0; i < MAX_CHAIN_LENGTH; i++) {
+      if (at.id === item.id) throw toDuplicateError('an item cannot be a duplicate of itself, also not in a circle');
       const next: ItemDoc | null =
         at.status === 'duplicate' && at.duplicate_of !== null ? await this.deps.items.get(at.duplicate_of) : null;
       if (next === null) return at;
       at = next;
     }
-    throw wrong('too many duplicates in a row');
+    throw toDuplicateError('too many duplicates in a row');
   }
 }

@@ -9,18 +9,18 @@ import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people.
 import { findDuplicateChain, findDuplicateTree } from './chain.js';
 
 @injectable()
-export class MergedPeople {
+export class MergedPeopleCounter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
-  async count(itemIds: readonly string[]): Promise<void> {
+  async recount(itemIds: readonly string[]): Promise<void> {
     const chains = await Promise.all(itemIds.map((id) => findDuplicateChain(this.deps.items, id)));
-    for (const id of new Set(chains.flat())) await this.#countOf(id);
+    for (const id of new Set(chains.flat())) await this.#recountItem(id);
   }
 
-  async #countOf(itemId: string): Promise<void> {
+  async #recountItem(itemId: string): Promise<void> {
     const { items } = this.deps;
     for (;;) {
-      const merged = await this.#merged(itemId);
+      const merged = await this.#buildMergedSketch(itemId);
       const item = await items.get(itemId);
       if (item === null) return;
       const before = getSketches(item);
@@ -31,11 +31,11 @@ export class MergedPeople {
         { set: { people, people_merged } },
       );
       // Of two concurrent moves, the last writer sees both.
-      if (changed !== null && (await this.#merged(itemId)) === merged) return;
+      if (changed !== null && (await this.#buildMergedSketch(itemId)) === merged) return;
     }
   }
 
-  async #merged(itemId: string): Promise<string | null> {
+  async #buildMergedSketch(itemId: string): Promise<string | null> {
     let merged: string | null = null;
     for (const id of await findDuplicateTree(this.deps.items, itemId)) {
       if (id !== itemId) merged = mergeSketches(merged, (await this.deps.items.get(id))?.people_sketch ?? null);

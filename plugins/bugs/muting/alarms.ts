@@ -12,32 +12,32 @@
  * write, which would have to read every muted item first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { iterateItems } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { ReportFilters } from './report-filters.js';
+import { CombinedReportFilter } from './report-filters.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { countLastHour, toMinuteStart, getNewestRate } from '../item/rate.js';
 
-export interface Watch {
+export interface AlarmRule {
   rule_id: string;
   threshold: number;
 }
 
-type Watched = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
+type AlarmState = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
 
-const ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 const BATCH_SIZE = 200;
 /** Overlap with the previous run, for processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
 export const toAlarmId = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
 
-export function evaluateAlarm(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
+export function evaluateAlarm(item: AlarmState, { rule_id, threshold }: AlarmRule): 'emit' | 'rearm' | 'none' {
   if (item.muted_by_rule_id !== rule_id) return 'none';
   const { minute, count, before } = getNewestRate(item.minutes);
   const told = item.alarm?.startsWith(`${rule_id} `) ? item.alarm : null;
@@ -47,25 +47,25 @@ export function evaluateAlarm(item: Watched, { rule_id, threshold }: Watch): 'em
 }
 
 @injectable()
-export class Alarms {
+export class RateAlarmService {
   #since = '';
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
-    @inject(ReportFilters) private readonly filters: ReportFilters,
+    @inject(CombinedReportFilter) private readonly filters: CombinedReportFilter,
   ) {}
 
-  async look(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
+  async emitIfDue(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
     const threshold = mute?.alarm_threshold ?? null;
     if (!mute || threshold === null) return doc;
     return this.#emitOrRearm(doc, { rule_id: mute.rule_id, threshold });
   }
 
-  async #emitOrRearm(doc: ItemDoc, watch: Watch): Promise<ItemDoc> {
+  async #emitOrRearm(doc: ItemDoc, watch: AlarmRule): Promise<ItemDoc> {
     let item = doc;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const verdict = evaluateAlarm(item, watch);
       if (verdict === 'none') return item;
       const written = await (verdict === 'emit' ? this.#emit(item, watch) : this.#rearm(item));
@@ -78,7 +78,7 @@ export class Alarms {
   }
 
   /** Emits the alarm without a new revision, because status, severity and muting stay. */
-  async #emit(item: ItemDoc, { rule_id, threshold }: Watch): Promise<ItemDoc | null> {
+  async #emit(item: ItemDoc, { rule_id, threshold }: AlarmRule): Promise<ItemDoc | null> {
     const { minute, count } = getNewestRate(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
     return this.watermark.write(item.id, async (at) => {
@@ -105,7 +105,7 @@ export class Alarms {
         push: { outbox: { each: entries as unknown as Json[] } },
         max: { updated_at: at },
       };
-      const changed = await this.deps.items.change(untouched(item), update);
+      const changed = await this.deps.items.change(buildUnchangedCondition(item), update);
       if (changed === null) return null;
       await this.outbox.flush(changed.doc, entries);
       return changed.doc;
@@ -113,7 +113,7 @@ export class Alarms {
   }
 
   async #rearm(item: ItemDoc): Promise<ItemDoc | null> {
-    return (await this.deps.items.change(untouched(item), { unset: ['alarm'] }))?.doc ?? null;
+    return (await this.deps.items.change(buildUnchangedCondition(item), { unset: ['alarm'] }))?.doc ?? null;
   }
 
   /**
@@ -122,13 +122,13 @@ export class Alarms {
    */
   async reconcile(): Promise<void> {
     const began = this.deps.clock.now();
-    for (const { rule_id, threshold, since } of await this.filters.watched()) {
+    for (const { rule_id, threshold, since } of await this.filters.listAlarmRules()) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
-      for await (const item of each(this.deps.items, { filter, limit: BATCH_SIZE })) {
+      for await (const item of iterateItems(this.deps.items, { filter, limit: BATCH_SIZE })) {
         if (this.#isNew(item, threshold, since)) await this.#emitOrRearm(item, { rule_id, threshold });
       }
     }
-    this.#since = isoOf(began - OVERLAP_MS);
+    this.#since = toIsoString(began - OVERLAP_MS);
   }
 
   #isNew({ minutes }: ItemDoc, threshold: number, since: string): boolean {
@@ -138,7 +138,7 @@ export class Alarms {
 }
 
 /** Condition: no other writer has emitted, re-armed or changed the muting since the read. */
-const untouched = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
+const buildUnchangedCondition = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
   id,
   muted_by_rule_id,
   alarm: alarm ?? null,

@@ -1,33 +1,33 @@
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
+import type { MutableErrorGroup, Mute, GroupMuter } from '../../../ports/domain/bugs.js';
 import { toAlarmId } from './alarms.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { Items } from '../store/items.js';
+import { ItemService } from '../store/items.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { countLastHour, getNewestRate } from '../item/rate.js';
 
 @injectable()
-export class Muter implements Muting {
+export class MutingService implements GroupMuter {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
+    @inject(ItemService) private readonly items: ItemService,
   ) {}
 
-  count(project: string | null): Promise<number> {
+  countGroups(project: string | null): Promise<number> {
     return this.deps.items.count({ type: 'error', ...(project !== null && { project }) });
   }
 
-  held(ruleId: string): Promise<number> {
+  countMuted(ruleId: string): Promise<number> {
     return this.deps.items.count({ muted_by_rule_id: ruleId });
   }
 
-  async page(query: {
+  async listGroups(query: {
     project?: string | null;
     muted_by?: string;
     limit: number;
     after?: string | null;
-  }): Promise<{ items: Mutable[]; next: string | null }> {
+  }): Promise<{ items: MutableErrorGroup[]; next: string | null }> {
     const { project = null, muted_by, limit, after = null } = query;
     const filter = {
       type: 'error',
@@ -38,7 +38,7 @@ export class Muter implements Muting {
     if (page.items.length === 0) return { items: [], next: null };
     const texts = await this.deps.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
-    return { items: page.items.map((item) => mutable(item, byId.get(item.id))), next: page.next };
+    return { items: page.items.map((item) => toMutable(item, byId.get(item.id))), next: page.next };
   }
 
   async mute(id: string, mute: Mute): Promise<boolean> {
@@ -48,9 +48,9 @@ export class Muter implements Muting {
         muted: true,
         muted_reason: mute.reason,
         muted_by_rule_id: mute.rule_id,
-        ...this.#past(item, mute),
+        ...this.#buildSuppressedAlarm(item, mute),
       });
-      change.note('muted', { rule_id: mute.rule_id, reason: mute.reason, why: 'applied' });
+      change.addHistoryEntry('muted', { rule_id: mute.rule_id, reason: mute.reason, why: 'applied' });
       return true;
     });
   }
@@ -59,7 +59,7 @@ export class Muter implements Muting {
     return this.#change(id, (item, change) => planUnmute(item, change, ruleId));
   }
 
-  async reword(id: string, mute: Mute): Promise<void> {
+  async updateReason(id: string, mute: Mute): Promise<void> {
     await this.#change(id, (item, change) => {
       if (item.muted_by_rule_id !== mute.rule_id || item.muted_reason === mute.reason) return false;
       change.assign({ muted_reason: mute.reason });
@@ -68,7 +68,7 @@ export class Muter implements Muting {
   }
 
   /** A rate from hours ago must not trigger an alarm of a newer rule. */
-  #past(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
+  #buildSuppressedAlarm(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
     if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};
     const { minute, count } = getNewestRate(item.minutes);
@@ -88,11 +88,11 @@ export class Muter implements Muting {
 /** Returns false when the rule does not mute the item. */
 export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
   if (item.muted_by_rule_id !== ruleId) return false;
-  change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).note('unmuted', { rule_id: ruleId });
+  change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).addHistoryEntry('unmuted', { rule_id: ruleId });
   return true;
 }
 
-const mutable = (item: ItemDoc, texts: TextsDoc | undefined): Mutable => ({
+const toMutable = (item: ItemDoc, texts: TextsDoc | undefined): MutableErrorGroup => ({
   id: item.id,
   ref: item.ref,
   title: item.title,

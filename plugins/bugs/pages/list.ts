@@ -1,28 +1,28 @@
-import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { View, getTimeZone, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
-import { grouped } from '../../../lib/text/grouped.js';
+import { formatInteger } from '../../../lib/text/grouped.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';
 import { toBugCaller } from '../caller.js';
-import type { Board, Waiting } from '../lists/board.js';
-import { SORTS, type SortName } from '../item/filters.js';
+import type { ItemBoard, BoardCounts } from '../lists/board.js';
+import { SORT_NAMES, type SortName } from '../item/filters.js';
 import { STATUSES } from '../item/transitions.js';
 import { ACTION_GROUPS } from './several/bulk-actions.js';
 import type { FormProblem } from './shared/form.js';
 import type { PageDeps } from './shared/page-deps.js';
 import {
-  BARE,
-  bugsUrl,
-  canonical,
-  effective,
-  FILTERS,
-  filtersOf,
-  itemQueryOf,
-  listQuery,
-  type Filters,
-  type ListQuery,
+  DEFAULT_LIST_QUERY,
+  buildBugsUrl,
+  toCanonicalQuery,
+  applyDefaultFilters,
+  FILTER_NAMES,
+  parseFilters,
+  toItemQuery,
+  listQuerySchema,
+  type ListFilters,
+  type ItemListQuery,
 } from './shared/query.js';
-import { viewTabs } from './view-tabs.js';
-import { warned } from '../../../ports/store/left-out.js';
+import { buildViewTabs } from './view-tabs.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
 
 const SORT_LABELS: Record<SortName, string> = {
   last_seen_at: 'Last seen',
@@ -33,7 +33,7 @@ const SORT_LABELS: Record<SortName, string> = {
   people: 'Most people',
 };
 
-const RARE = [
+const EXTRA_FILTERS = [
   'environment',
   'error_level',
   'tag',
@@ -54,7 +54,7 @@ const RARE = [
   'last_to',
 ] as const;
 
-const CHIPS = [
+const CHIP_LABELS = [
   ['q', 'Search'],
   ['status', 'Status'],
   ['severity', 'Severity'],
@@ -80,21 +80,21 @@ const CHIPS = [
   ['last_to', 'Last seen until'],
 ] as const;
 
-const SPANS = [
+const TIME_SPAN_OPTIONS = [
   { value: '1h', label: 'In the last hour' },
   { value: '24h', label: 'In the last 24 hours' },
   { value: '7d', label: 'In the last 7 days' },
   { value: '30d', label: 'In the last 30 days' },
 ];
 
-interface Tab {
+interface ListTab {
   label: string;
   query: string;
-  count?: keyof Waiting;
+  count?: keyof BoardCounts;
 }
 
 /** "Open" means available to agents, so muted items have a separate filter. */
-const TABS: readonly Tab[] = [
+const LIST_TABS: readonly ListTab[] = [
   { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
   { label: 'Regressed', query: 'status=open&regression=true&muted=false', count: 'regressed' },
@@ -104,53 +104,53 @@ const TABS: readonly Tab[] = [
   { label: 'All', query: '' },
 ];
 
-const CANONICAL = new Map(TABS.map(({ query }) => [query, canonical(filtersOf(query) ?? {})]));
+const CANONICAL_TAB_QUERIES = new Map(LIST_TABS.map(({ query }) => [query, toCanonicalQuery(parseFilters(query) ?? {})]));
 
-type TabCounts = Partial<Record<keyof Waiting, number | null>>;
+type TabCounts = Partial<Record<keyof BoardCounts, number | null>>;
 
-async function countsIn(board: Pick<Board, 'total'>, project: string): Promise<TabCounts> {
-  const counted = TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
+async function countProjectTabs(board: Pick<ItemBoard, 'countItems'>, project: string): Promise<TabCounts> {
+  const counted = LIST_TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
   const totals = counted.map(async ({ query, count }) => {
-    const filters = itemQueryOf({ ...filtersOf(query), project: [project] }, 0, 'UTC');
-    return [count, await board.total(canonical({ ...filtersOf(query), project: [project] }), filters)] as const;
+    const filters = toItemQuery({ ...parseFilters(query), project: [project] }, 0, 'UTC');
+    return [count, await board.countItems(toCanonicalQuery({ ...parseFilters(query), project: [project] }), filters)] as const;
   });
   return Object.fromEntries(await Promise.all(totals));
 }
 
-function tabs(now: string, counts: TabCounts, me: string): (object & { active: boolean })[] {
-  const mine: Tab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
-  return [...TABS.slice(0, 1), mine, ...TABS.slice(1)].map(({ label, query, count }) => ({
+function buildTabs(now: string, counts: TabCounts, me: string): (object & { active: boolean })[] {
+  const mine: ListTab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
+  return [...LIST_TABS.slice(0, 1), mine, ...LIST_TABS.slice(1)].map(({ label, query, count }) => ({
     label,
-    href: bugsUrl(query),
-    active: (CANONICAL.get(query) ?? canonical(filtersOf(query) ?? {})) === now,
+    href: buildBugsUrl(query),
+    active: (CANONICAL_TAB_QUERIES.get(query) ?? toCanonicalQuery(parseFilters(query) ?? {})) === now,
     count: count === undefined ? undefined : counts[count],
   }));
 }
 
-function chips(
-  given: Filters & { sort?: SortName },
+function buildChips(
+  given: ListFilters & { sort?: SortName },
   names: ReadonlyMap<string, string>,
 ): { label: string; value: string; href: string }[] {
   const said = (name: string, value: string | boolean): string => {
     if (typeof value === 'boolean') return value ? 'yes' : 'no';
     return name === 'project' ? (names.get(value) ?? value) : value;
   };
-  return CHIPS.flatMap(([name, label]) =>
+  return CHIP_LABELS.flatMap(([name, label]) =>
     (given[name] ?? []).map((value) => ({
       label,
       value: said(name, value),
-      href: bugsUrl(canonical({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
+      href: buildBugsUrl(toCanonicalQuery({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
     })),
   );
 }
 
-function found(shown: number, total: number | null): string {
+function formatItemCount(shown: number, total: number | null): string {
   if (total === null) return `${shown} items shown, more follow`;
-  const items = total === 1 ? '1 item' : `${grouped(total)} items`;
+  const items = total === 1 ? '1 item' : `${formatInteger(total)} items`;
   return shown < total ? `${shown} of ${items}` : items;
 }
 
-function firstReport(baseUrl: string): string {
+function buildFirstReportCommand(baseUrl: string): string {
   const item = JSON.stringify({ project: 'shop', title: 'Total is wrong with two vouchers', severity: 'high' });
   return [
     `curl ${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/report \\`,
@@ -160,37 +160,37 @@ function firstReport(baseUrl: string): string {
   ].join('\n');
 }
 
-export async function listView(
+export async function buildListView(
   { services: { board, views }, numbers, deps: { clock, projects }, actions, baseUrl, timezone }: PageDeps,
   request: HttpRequest,
-  asked: ListQuery,
+  asked: ItemListQuery,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const chosen = request.chosenProject;
-  const given = effective(asked, chosen !== undefined);
+  const given = applyDefaultFilters(asked, chosen !== undefined);
   const { sort, cursor, ...filters } = given;
-  const now = canonical(filters);
+  const now = toCanonicalQuery(filters);
   const own = chosen === undefined ? given : { ...given, project: undefined };
   const { sort: _order, cursor: _page, ...ownFilters } = own;
-  const said = canonical(ownFilters);
+  const said = toCanonicalQuery(ownFilters);
   const from = clock.iso();
-  const query = itemQueryOf(filters, clock.now(), zoneOf(request.principal, timezone()));
+  const query = toItemQuery(filters, clock.now(), getTimeZone(request.principal, timezone()));
   const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
-    board.changed(query, null),
-    board.rows(query, { sort, cursor }),
-    chosen === undefined ? board.counts() : countsIn(board, chosen),
-    board.countsBeside(now, query, ['status', 'severity', 'type', 'project']),
+    board.listChangedGroups(query, null),
+    board.listRows(query, { sort, cursor }),
+    chosen === undefined ? board.getWaitingCounts() : countProjectTabs(board, chosen),
+    board.countByFilter(now, query, ['status', 'severity', 'type', 'project']),
     projects.list(),
-    viewTabs(views, request, { search: canonical(own), projects: filters.project ?? [] }),
+    buildViewTabs(views, request, { search: toCanonicalQuery(own), projects: filters.project ?? [] }),
     numbers.read(),
   ]);
   const all = cursor === undefined && page.next === null;
-  const total = all ? page.items.length : now === BARE && counts.open ? counts.open : await board.total(now, query);
-  const quick = tabs(said, counts, toBugCaller(request.principal).name);
+  const total = all ? page.items.length : now === DEFAULT_LIST_QUERY && counts.open ? counts.open : await board.countItems(now, query);
+  const quick = buildTabs(said, counts, toBugCaller(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};
-  const rare = RARE.some((name) => filters[name]?.length) && !named;
+  const rare = EXTRA_FILTERS.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items.map((item) =>
       // Assigned to the page's own row, because spreading so many fields is expensive.
@@ -200,32 +200,32 @@ export async function listView(
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
     beside,
     next_cursor: page.next,
-    found: found(page.items.length, total && Math.max(total, page.items.length)),
+    found: formatItemCount(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
     query: { ...given, view: now === '' ? 'all' : undefined },
-    chips: said === BARE ? [] : chips({ ...ownFilters, sort }, names),
-    spans: SPANS,
-    set: FILTERS.filter((name) => filters[name]?.length).length,
+    chips: said === DEFAULT_LIST_QUERY ? [] : buildChips({ ...ownFilters, sort }, names),
+    spans: TIME_SPAN_OPTIONS,
+    set: FILTER_NAMES.filter((name) => filters[name]?.length).length,
     saved,
-    command: firstReport(baseUrl()),
-    filtered: said !== '' && said !== BARE,
+    command: buildFirstReportCommand(baseUrl()),
+    filtered: said !== '' && said !== DEFAULT_LIST_QUERY,
     // For an empty list, checks whether any items exist.
-    any: page.items.length > 0 || (now === BARE && (await board.total('', {})) !== 0),
-    match: canonical(given),
-    nameable: !named && canonical(given) !== '',
+    any: page.items.length > 0 || (now === DEFAULT_LIST_QUERY && (await board.countItems('', {})) !== 0),
+    match: toCanonicalQuery(given),
+    nameable: !named && toCanonicalQuery(given) !== '',
     flow: chosen === undefined && flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
     live: { query: now, mark: changes.mark, from, first: cursor === undefined },
     more_open: rare || (sort !== undefined && !named),
     statuses: STATUSES,
-    sorts: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
+    sorts: SORT_NAMES.map((value) => ({ value, label: SORT_LABELS[value] })),
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
     actions: ACTION_GROUPS,
-    ...warned(page),
+    ...pickWarnings(page),
     ...problem,
   });
 }
 
-export function listPages(page: PageDeps): PageSpec[] {
+export function buildItemListPages(page: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs',
@@ -236,12 +236,12 @@ export function listPages(page: PageDeps): PageSpec[] {
         icon: 'bug',
         order: 10,
         also: ['items', 'issues', 'tickets', 'features', 'queue', 'tasks'],
-        badge: async () => (await page.services.board.open()) || null,
+        badge: async () => (await page.services.board.countAvailable()) || null,
       },
       access: { session: 'member' },
       projectQuery: 'project',
-      input: { query: listQuery },
-      handle: (request) => listView(page, request, request.query),
+      input: { query: listQuerySchema },
+      handle: (request) => buildListView(page, request, request.query),
     },
   ];
 }

@@ -1,22 +1,22 @@
 import joi from 'joi';
-import { Reply, zoneOf, type PageSpec } from '../../../kernel/contract.js';
+import { Reply, getTimeZone, type PageSpec } from '../../../kernel/contract.js';
 import type { PageDeps } from './shared/page-deps.js';
-import { effective, itemQueryOf, listQuery, type ListQuery } from './shared/query.js';
+import { applyDefaultFilters, toItemQuery, listQuerySchema, type ItemListQuery } from './shared/query.js';
 
-const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const query = listQuery.keys({ since: joi.string().pattern(MARK).required() });
+const MARK_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const liveQuerySchema = listQuerySchema.keys({ since: joi.string().pattern(MARK_PATTERN).required() });
 
-export function livePages({ services: { board }, deps: { clock }, timezone }: PageDeps): PageSpec[] {
+export function buildLiveListPages({ services: { board }, deps: { clock }, timezone }: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs/live',
       title: 'Bugs',
       access: { session: 'member' },
-      input: { query },
+      input: { query: liveQuerySchema },
       handle: async (request) => {
-        const { since, sort: _order, cursor: _page, ...given } = request.query as ListQuery & { since: string };
-        const filters = itemQueryOf(effective(given), clock.now(), zoneOf(request.principal, timezone()));
-        const { items, mark } = await board.changed(filters, since);
+        const { since, sort: _order, cursor: _page, ...given } = request.query as ItemListQuery & { since: string };
+        const filters = toItemQuery(applyDefaultFilters(given), clock.now(), getTimeZone(request.principal, timezone()));
+        const { items, mark } = await board.listChangedGroups(filters, since);
         return new Reply(200, {
           mark,
           rows: items.map(

@@ -1,60 +1,60 @@
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { WHERE } from '../lists/facets.js';
-import { actionPages } from './actions.js';
-import { bulkPages } from './several/bulk.js';
-import { groupingRulePages } from './grouping/rules.js';
-import { itemView } from './item/view.js';
-import { params, refOf, type PageDeps } from './shared/page-deps.js';
-import { listPages } from './list.js';
-import { alikePages } from './several/alike.js';
-import { livePages } from './live.js';
-import { newPages } from './new.js';
-import { nextPages } from './next.js';
-import { Reader } from './shared/reader.js';
-import { runPages } from './several/runs.js';
-import { tracePages } from './trace-text.js';
-import { splitPages } from './splitting.js';
-import { viewPages } from './views.js';
+import { OCCURRENCE_FILTER_NAMES } from '../lists/facets.js';
+import { buildItemActionPages } from './actions.js';
+import { buildBulkChangePages } from './several/bulk.js';
+import { buildGroupingRulePages } from './grouping/rules.js';
+import { buildItemView } from './item/view.js';
+import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';
+import { buildItemListPages } from './list.js';
+import { buildSimilarItemPages } from './several/alike.js';
+import { buildLiveListPages } from './live.js';
+import { buildNewItemPages } from './new.js';
+import { buildNextItemPages } from './next.js';
+import { ItemPageReader } from './shared/reader.js';
+import { buildBulkRunPages } from './several/runs.js';
+import { buildTraceTextPages } from './trace-text.js';
+import { buildSplitPages } from './splitting.js';
+import { buildSavedViewPages } from './views.js';
 
-const cursor = joi.string().max(20_000).empty('');
-const among = joi.array().items(joi.string().max(200)).max(20);
-const query = joi.object({
-  ...Object.fromEntries(WHERE.map((name) => [name, among])),
-  occurrences: cursor,
-  comments: cursor,
-  activity: cursor,
+const cursorSchema = joi.string().max(20_000).empty('');
+const filterValuesSchema = joi.array().items(joi.string().max(200)).max(20);
+const itemQuerySchema = joi.object({
+  ...Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, filterValuesSchema])),
+  occurrences: cursorSchema,
+  comments: cursorSchema,
+  activity: cursorSchema,
   find: joi.string().max(500).allow(''),
   list: joi.string().max(8000).empty(''),
 });
 
-export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
-  const page: PageDeps = { ...given, reader: new Reader(given.deps) };
+export function buildBugPages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
+  const page: PageDeps = { ...given, reader: new ItemPageReader(given.deps) };
   return [
-    ...listPages(page),
-    ...livePages(page),
-    ...bulkPages(page),
-    ...viewPages(page),
-    ...newPages(page),
-    ...nextPages(page),
-    ...alikePages(page),
-    ...splitPages(page),
-    ...groupingRulePages(page),
-    ...runPages(page),
-    ...tracePages(page),
+    ...buildItemListPages(page),
+    ...buildLiveListPages(page),
+    ...buildBulkChangePages(page),
+    ...buildSavedViewPages(page),
+    ...buildNewItemPages(page),
+    ...buildNextItemPages(page),
+    ...buildSimilarItemPages(page),
+    ...buildSplitPages(page),
+    ...buildGroupingRulePages(page),
+    ...buildBulkRunPages(page),
+    ...buildTraceTextPages(page),
     {
       path: '/bugs/{ref}',
       title: 'Bugs',
       access: { session: 'member' },
-      input: { params, query },
-      handle: (request) => canonical(request) ?? itemView(page, request),
+      input: { params: refParamsSchema, query: itemQuerySchema },
+      handle: (request) => redirectToCanonical(request) ?? buildItemView(page, request),
     },
-    ...actionPages(page),
+    ...buildItemActionPages(page),
   ];
 }
 
-function canonical(request: HttpRequest): Redirect | null {
-  const ref = refOf(request);
+function redirectToCanonical(request: HttpRequest): Redirect | null {
+  const ref = getRef(request);
   const lower = ref.toLowerCase();
   return ref === lower ? null : new Redirect(`/bugs/${encodeURIComponent(lower)}`);
 }

@@ -1,15 +1,15 @@
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { Board } from '../lists/board.js';
-import type { Concern } from '../lists/concerns.js';
-import type { OverviewNumbers } from './shared/numbers.js';
+import type { ItemBoard } from '../lists/board.js';
+import type { AttentionGroup } from '../lists/concerns.js';
+import type { MonthlyStatsCache } from './shared/numbers.js';
 
-const SHOWN = 6;
+const MAX_ROWS = 6;
 
-export function panels(
-  board: Pick<Board, 'attention'>,
-  numbers: Pick<OverviewNumbers, 'read'>,
+export function buildBugPanels(
+  board: Pick<ItemBoard, 'getAttention'>,
+  numbers: Pick<MonthlyStatsCache, 'read'>,
   projects: Pick<ProjectDirectory, 'list'>,
 ): PanelSpec[] {
   return [
@@ -18,11 +18,11 @@ export function panels(
       kind: 'attention',
       order: 10,
       load: async () => {
-        const { concerns, total, fresh } = await board.attention(SHOWN);
+        const { concerns, total, fresh } = await board.getAttention(MAX_ROWS);
         if (concerns.length === 0) return null;
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
         const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
-        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project), top));
+        const items = concerns.map((concern) => buildRow(concern, names.get(concern.item.project), top));
         return new View('panel-attention', { items, total, fresh });
       },
     },
@@ -39,7 +39,7 @@ export function panels(
   ];
 }
 
-function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined, top: number): object {
+function buildRow({ item, alike, hits, trend, last_seen_at }: AttentionGroup, name: string | undefined, top: number): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
     ref,
@@ -59,9 +59,9 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
     return { ...row, title: message, kind, href: `/bugs/${ref}` };
   }
   const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });
-  const kind = shortClass(item.exception_class);
+  const kind = toShortClassName(item.exception_class);
   const file = item.file_path?.split(/[\\/]/).at(-1);
   return { ...row, title: file ? `${kind} in ${file}` : kind, href: `/bugs?${search.toString()}` };
 }
 
-const shortClass = (name: string): string => name.split(/[.\\:/]+/).at(-1) || name;
+const toShortClassName = (name: string): string => name.split(/[.\\:/]+/).at(-1) || name;

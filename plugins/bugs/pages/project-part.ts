@@ -1,19 +1,19 @@
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Clock } from '../../../kernel/contract.js';
-import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
+import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { ItemQuery } from '../item/filters.js';
-import type { Board } from '../lists/board.js';
+import type { ItemBoard } from '../lists/board.js';
 
-const SHOWN = 6;
+const MAX_ROWS = 6;
 const DAY_MS = 86_400_000;
 
-const TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
+const SEVERITY_TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
 
-export function projectPart(board: Pick<Board, 'rows' | 'total'>, clock: Pick<Clock, 'now'>): ProjectParts {
+export function buildProjectItemsPart(board: Pick<ItemBoard, 'listRows' | 'countItems'>, clock: Pick<Clock, 'now'>): ProjectPartProvider {
   return {
     id: 'items',
     order: 10,
-    of: async ({ slug }) => {
+    loadPart: async ({ slug }) => {
       const address = (search: string): string => `/bugs?project=${encodeURIComponent(slug)}&${search}`;
       const open: ItemQuery = { project: [slug], status: ['open'], muted: [false] };
       const figure = async (
@@ -22,12 +22,12 @@ export function projectPart(board: Pick<Board, 'rows' | 'total'>, clock: Pick<Cl
         search: string,
         tone: ProjectFigure['tone'] = null,
       ): Promise<ProjectFigure> => {
-        const value = await board.total(`home ${slug} ${label}`, query);
+        const value = await board.countItems(`home ${slug} ${label}`, query);
         return { label, value, href: address(search), tone: value ? tone : null };
       };
-      const since = isoOf(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
+      const since = toIsoString(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
       const [page, ...figures] = await Promise.all([
-        board.rows(open, { sort: 'severity', limit: SHOWN }),
+        board.listRows(open, { sort: 'severity', limit: MAX_ROWS }),
         figure('open', open, 'status=open&muted=false'),
         figure('critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
         figure('regressed', { ...open, regression: [true] }, 'status=open&regression=true&muted=false', 'warning'),
@@ -43,7 +43,7 @@ export function projectPart(board: Pick<Board, 'rows' | 'total'>, clock: Pick<Cl
           title,
           href: `/bugs/${ref}`,
           detail: ref,
-          badge: { text: severity, tone: TONES[severity] },
+          badge: { text: severity, tone: SEVERITY_TONES[severity] },
           at: last_seen_at,
         })),
         empty: nothing

@@ -2,30 +2,30 @@
  * Item search: a ref in any case or a `client_ref` finds its item; other text searches the list.
  */
 import { toHeadline } from '../../../lib/text/error-title.js';
-import type { SearchAct, SearchProvider } from '../../../ports/domain/search.js';
+import type { SearchAction, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
 import { findIdsByClientRef } from '../store/by-client-ref.js';
-import { addNamedItems, type NamingDeps } from '../store/named.js';
+import { addIndirectMatches, type ItemLookupDeps } from '../store/named.js';
 import { toItemFilter, toItemSort } from '../item/filters.js';
 
-const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
+const REF_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
-type Parts = NamingDeps & Pick<BugDeps, 'items'>;
+type SearchDeps = ItemLookupDeps & Pick<BugDeps, 'items'>;
 
-async function byClientRef(parts: Parts, clientRef: string): Promise<string | null> {
+async function findRefByClientRef(parts: SearchDeps, clientRef: string): Promise<string | null> {
   const [id, ...more] = await findIdsByClientRef(parts, clientRef);
   if (id === undefined || more.length > 0) return null;
   const item = await parts.items.get(id);
   return item === null ? null : `/bugs/${item.ref}`;
 }
 
-const CHANGES = [
+const SEARCH_CHANGES = [
   { verb: 'Assign', also: ['give', 'take'], field: 'assign' },
   { verb: 'Resolve', also: ['fix', 'done'], field: 'build-resolved' },
   { verb: 'Comment', also: ['answer', 'write'], field: 'f-body' },
 ] as const;
 
-const actsOf = (parts: Parts): SearchAct[] => [
+const buildSearchActions = (parts: SearchDeps): SearchAction[] => [
   {
     verb: 'New',
     also: ['add', 'create', 'report'],
@@ -33,11 +33,11 @@ const actsOf = (parts: Parts): SearchAct[] => [
     nouns: ['feature', 'item', 'issue'],
     href: '/bugs/new',
   },
-  ...CHANGES.map(({ verb, also, field }): SearchAct => ({
+  ...SEARCH_CHANGES.map(({ verb, also, field }): SearchAction => ({
     verb,
     also,
     on: async ({ words: [ref = '', ...more], limit }) => {
-      if (more.length > 0 || !REF.test(ref)) return [];
+      if (more.length > 0 || !REF_PATTERN.test(ref)) return [];
       const page = await parts.items.find({ filter: { ref }, limit });
       return page.items.map(({ title, status }) => ({
         title: ref,
@@ -49,13 +49,13 @@ const actsOf = (parts: Parts): SearchAct[] => [
   })),
 ];
 
-export const itemSearch = (parts: Parts): SearchProvider => ({
+export const buildItemSearch = (parts: SearchDeps): SearchProvider => ({
   label: 'Bugs and features',
   icon: 'bug',
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
-    const filter = toItemFilter(await addNamedItems(parts, { q: [text] }));
+    const filter = toItemFilter(await addIndirectMatches(parts, { q: [text] }));
     const page = await parts.items.find({ filter, sort: toItemSort(), limit });
     return page.items.map(({ ref, title, exception_class, status, muted }) => {
       const { message, kind } = toHeadline(title, exception_class);
@@ -63,13 +63,13 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
       return { title: message, href: `/bugs/${ref}`, detail, state: status };
     });
   },
-  exact: async ({ text, words: [ref, ...more] }) => {
-    if (ref !== undefined && more.length === 0 && REF.test(ref)) {
+  findExact: async ({ text, words: [ref, ...more] }) => {
+    if (ref !== undefined && more.length === 0 && REF_PATTERN.test(ref)) {
       const page = await parts.items.find({ filter: { ref }, limit: 1 });
       if (page.items.length > 0) return `/bugs/${ref}`;
     }
-    return byClientRef(parts, text);
+    return findRefByClientRef(parts, text);
   },
-  acts: actsOf(parts),
-  more: (text) => `/bugs?${new URLSearchParams({ q: text }).toString()}`,
+  acts: buildSearchActions(parts),
+  getListHref: (text) => `/bugs?${new URLSearchParams({ q: text }).toString()}`,
 });

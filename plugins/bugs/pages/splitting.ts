@@ -1,14 +1,14 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { toBugCaller } from '../caller.js';
-import type { Respect } from '../grouping/difference.js';
+import type { DifferenceField } from '../grouping/difference.js';
 import { splitBody } from '../http/split-schemas.js';
 import { isSelection, type SplitRequest } from '../splitting/splitting.js';
-import { contextOf, suffixOf } from './shared/context.js';
-import { checked, fieldValues, orAgain, typedFields, type FormProblem } from './shared/form.js';
-import { params, refOf, type PageDeps } from './shared/page-deps.js';
+import { getListContext, toContextSuffix } from './shared/context.js';
+import { validateForm, getFieldValues, runOrShowAgain, getFormFields, type FormProblem } from './shared/form.js';
+import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';
 
-const LABELS: Record<Respect, string> = {
+const FIELD_LABELS: Record<DifferenceField, string> = {
   exception_class: 'Class',
   file: 'File',
   function: 'Function',
@@ -18,35 +18,35 @@ const LABELS: Record<Respect, string> = {
   host: 'Host',
   tag: 'Tag',
 };
-const FIELDS = (Object.keys(LABELS) as Respect[])
+const FIELD_OPTIONS = (Object.keys(FIELD_LABELS) as DifferenceField[])
   .filter((field) => field !== 'message')
-  .map((value) => ({ value, label: LABELS[value] }));
-const CHOICES = 50;
+  .map((value) => ({ value, label: FIELD_LABELS[value] }));
+const MAX_CHOICES = 50;
 
-const several = (max: number): joi.ArraySchema =>
-  joi.array().items(joi.string().max(max).empty('')).single().max(CHOICES).default([]);
-const query = joi.object({
+const buildListSchema = (max: number): joi.ArraySchema =>
+  joi.array().items(joi.string().max(max).empty('')).single().max(MAX_CHOICES).default([]);
+const splitQuerySchema = joi.object({
   list: joi.string().max(8000).empty(''),
   field: joi
     .string()
-    .valid(...Object.keys(LABELS))
+    .valid(...Object.keys(FIELD_LABELS))
     .empty(''),
-  value: several(500),
-  occurrence: several(64),
+  value: buildListSchema(500),
+  occurrence: buildListSchema(64),
 });
 
-interface Chosen {
+interface SplitSelection {
   field: string;
   values: string[];
   occurrences: string[];
 }
 
-const bodyOf = ({ field, values, occurrences }: Chosen): object => ({
+const toSplitBody = ({ field, values, occurrences }: SplitSelection): object => ({
   ...(field !== '' && { by: { field, ...(values.length > 0 && { values }) } }),
   ...(occurrences.length > 0 && { occurrences }),
 });
 
-function chosenIn({ query: given }: HttpRequest): Chosen {
+function parseQuerySelection({ query: given }: HttpRequest): SplitSelection {
   const {
     field = '',
     value = [],
@@ -55,28 +55,28 @@ function chosenIn({ query: given }: HttpRequest): Chosen {
   return { field, values: value, occurrences: occurrence };
 }
 
-const postedIn = (request: HttpRequest): Chosen => ({
-  field: typedFields(request)['field'] ?? '',
-  values: fieldValues(request, 'value'),
-  occurrences: fieldValues(request, 'occurrence'),
+const parsePostedSelection = (request: HttpRequest): SplitSelection => ({
+  field: getFormFields(request)['field'] ?? '',
+  values: getFieldValues(request, 'value'),
+  occurrences: getFieldValues(request, 'occurrence'),
 });
 
-const choiceOf = (occurrence: { id: string }, { occurrences }: Chosen): object => ({
+const toChoice = (occurrence: { id: string }, { occurrences }: SplitSelection): object => ({
   ...occurrence,
   checked: occurrences.includes(occurrence.id),
 });
 
-async function shown(
+async function buildView(
   page: PageDeps,
   request: HttpRequest,
-  chosen: Chosen,
+  chosen: SplitSelection,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const { splitting, parts } = page.services;
   const caller = toBugCaller(request.principal);
-  const body = checked(splitBody, problem.message === undefined ? bodyOf(chosen) : {}) as unknown as SplitRequest;
-  const { item, preview } = await splitting.preview(refOf(request), caller, body);
-  const { items } = await parts.partOf(item.id, 'occurrences', { limit: CHOICES });
+  const body = validateForm(splitBody, problem.message === undefined ? toSplitBody(chosen) : {}) as unknown as SplitRequest;
+  const { item, preview } = await splitting.preview(getRef(request), caller, body);
+  const { items } = await parts.listPart(item.id, 'occurrences', { limit: MAX_CHOICES });
   const hidden = [
     ...(chosen.field === '' ? [] : [{ name: 'field', value: chosen.field }]),
     ...chosen.values.map((value) => ({ name: 'value', value })),
@@ -93,38 +93,38 @@ async function shown(
     ],
     kept: (preview.leaves?.occurrences ?? 0) + (preview.stays?.occurrences ?? 0),
     differences: preview.differences.map(({ field, values }) => ({
-      label: LABELS[field],
+      label: FIELD_LABELS[field],
       values: values.map(({ value, count }) => ({
         value,
         count,
         href: `/bugs/${encodeURIComponent(item.ref)}/split?${new URLSearchParams({ field, value }).toString()}#preview`,
       })),
     })),
-    occurrences: (items as { id: string }[]).map((one) => choiceOf(one, chosen)),
-    fields: FIELDS,
+    occurrences: (items as { id: string }[]).map((one) => toChoice(one, chosen)),
+    fields: FIELD_OPTIONS,
     field: chosen.field === 'message' ? '' : chosen.field,
     pattern: chosen.field === 'message' ? chosen.values[0] : '',
     hidden,
-    keep: suffixOf(contextOf(request)),
+    keep: toContextSuffix(getListContext(request)),
     ...problem,
   });
 }
 
-export function splitPages(page: PageDeps): PageSpec[] {
+export function buildSplitPages(page: PageDeps): PageSpec[] {
   const access = { session: 'member' } as const;
   return [
     {
       path: '/bugs/{ref}/split',
       title: 'Bugs',
       access,
-      input: { params, query },
+      input: { params: refParamsSchema, query: splitQuerySchema },
       handle: (request) => {
-        const chosen = chosenIn(request);
-        return orAgain(
+        const chosen = parseQuerySelection(request);
+        return runOrShowAgain(
           'split',
           request,
-          () => shown(page, request, chosen),
-          (problem) => shown(page, request, chosen, problem),
+          () => buildView(page, request, chosen),
+          (problem) => buildView(page, request, chosen, problem),
         );
       },
     },
@@ -133,26 +133,26 @@ export function splitPages(page: PageDeps): PageSpec[] {
       path: '/bugs/{ref}/split-off',
       title: 'Bugs',
       access,
-      input: { params, query: joi.object({ list: joi.string().max(8000).empty('') }) },
+      input: { params: refParamsSchema, query: joi.object({ list: joi.string().max(8000).empty('') }) },
       handle: (request) => {
-        const chosen = postedIn(request);
-        return orAgain(
+        const chosen = parsePostedSelection(request);
+        return runOrShowAgain(
           'split',
           request,
           async () => {
-            const { title = '', reason = '', force } = typedFields(request);
+            const { title = '', reason = '', force } = getFormFields(request);
             const more = {
               ...(title.trim() !== '' && { title: title.trim() }),
               ...(reason.trim() !== '' && { reason: reason.trim() }),
               force: force === 'true',
             };
-            const body = checked(splitBody, { ...bodyOf(chosen), ...more }) as unknown as SplitRequest;
-            if (!isSelection(body)) return shown(page, request, chosen);
-            const done = await page.services.splitting.split(refOf(request), toBugCaller(request.principal), body);
+            const body = validateForm(splitBody, { ...toSplitBody(chosen), ...more }) as unknown as SplitRequest;
+            if (!isSelection(body)) return buildView(page, request, chosen);
+            const done = await page.services.splitting.split(getRef(request), toBugCaller(request.principal), body);
             const message = `${done.split_off.ref} was split off from ${done.item.ref}.`;
             return new Redirect(`/bugs/${encodeURIComponent(done.split_off.ref)}`, { tone: 'success', message });
           },
-          (problem) => shown(page, request, chosen, problem),
+          (problem) => buildView(page, request, chosen, problem),
         );
       },
     },

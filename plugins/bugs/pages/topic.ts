@@ -1,16 +1,16 @@
 /**
  * Live topic of pages with items: every change and every occurrence updates an item's timestamp.
  */
-import { AHEAD_MS } from '../../../lib/clock-skew.js';
-import { isoOf } from '../../../lib/time.js';
+import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { BugDeps } from '../deps.js';
 
-export const itemTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): LiveTopic => ({
+export const buildItemListTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): LiveTopic => ({
   name: 'bugs',
-  mark: async () => {
+  getRevision: async () => {
     // Timestamps from a clock that moved backwards would hide all changes until it catches up.
-    const filter = { updated_at: { lte: isoOf(clock.now() + AHEAD_MS) } };
+    const filter = { updated_at: { lte: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     const page = await items.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];
     return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;
@@ -21,9 +21,9 @@ export const itemTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): L
  * Topic of one item page; the subject is the item's id. Reports, comments and lease renewals update
  * the timestamp too.
  */
-export const oneItemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
+export const buildItemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
   name: 'bug',
-  mark: async (subject) => {
+  getRevision: async (subject) => {
     const item = await items.get(subject);
     return item === null ? '' : `${item.rev} ${item.updated_at}`;
   },

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../kernel/contract.js';
-import { getViewer, type SavedView, type SavedViews } from '../lists/saved-views.js';
-import { bugsUrl, canonical } from './shared/query.js';
+import { getViewer, type SavedView, type SavedViewService } from '../lists/saved-views.js';
+import { buildBugsUrl, toCanonicalQuery } from './shared/query.js';
 
 export interface ViewTab {
   id: string;
@@ -14,18 +14,18 @@ export interface ViewTab {
   owner: string;
 }
 
-export interface ShownList {
+export interface ListState {
   search: string;
   projects: readonly string[];
 }
 
-function tabOf(view: SavedView, { search: now, projects }: ShownList): ViewTab {
+function toViewTab(view: SavedView, { search: now, projects }: ListState): ViewTab {
   const { id, name, shared, project, mine, owner_name, query } = view;
-  const search = canonical(query);
+  const search = toCanonicalQuery(query);
   return {
     id,
     label: name,
-    href: bugsUrl(search),
+    href: buildBugsUrl(search),
     active: search === now,
     shared,
     project,
@@ -35,6 +35,6 @@ function tabOf(view: SavedView, { search: now, projects }: ShownList): ViewTab {
   };
 }
 
-export async function viewTabs(views: SavedViews, request: HttpRequest, list: ShownList): Promise<ViewTab[]> {
-  return (await views.list(getViewer(request.principal))).map((view) => tabOf(view, list));
+export async function buildViewTabs(views: SavedViewService, request: HttpRequest, list: ListState): Promise<ViewTab[]> {
+  return (await views.list(getViewer(request.principal))).map((view) => toViewTab(view, list));
 }

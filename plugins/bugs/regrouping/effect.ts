@@ -2,8 +2,8 @@
  * Computes the effect of changed grouping rules on stored occurrences: which ones the rule matches,
  * and where later reports would be counted.
  */
-import { titleOf } from '../../../lib/text/error-title.js';
-import type { Ruling } from '../grouprules/compiled-rule.js';
+import { toErrorTitle } from '../../../lib/text/error-title.js';
+import type { RuleOutcome } from '../grouprules/compiled-rule.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
@@ -14,24 +14,24 @@ export interface TriedOccurrence {
   origin: string;
   before: string;
   after: string;
-  ruling: Ruling | null;
+  ruling: RuleOutcome | null;
 }
 
-export interface NamedGroup {
+export interface GroupSummary {
   ref: string;
   title: string;
 }
 
 export interface TrialDestination {
   /** Null: a new group. */
-  group: NamedGroup | null;
+  group: GroupSummary | null;
   title: string | null;
   fingerprint: string[] | null;
   occurrences: number;
-  from: (NamedGroup & { occurrences: number })[];
+  from: (GroupSummary & { occurrences: number })[];
 }
 
-export interface TrialSample extends NamedGroup {
+export interface TrialSample extends GroupSummary {
   id: string;
   occurred_at: string;
   error_message: string | null;
@@ -51,23 +51,23 @@ export interface TrialEffect {
   split: number;
 }
 
-const SAMPLES = 20;
-const DESTINATIONS = 20;
-const SOURCES = 20;
+const MAX_SAMPLES = 20;
+const MAX_DESTINATIONS = 20;
+const MAX_SOURCES = 20;
 const MAX_MESSAGE_LENGTH = 300;
 
 export function computeTrialEffect(
   tried: readonly TriedOccurrence[],
   ruleId: string,
-  leads: ReadonlyMap<string, NamedGroup & { id: string }>,
+  leads: ReadonlyMap<string, GroupSummary & { id: string }>,
 ): TrialEffect {
   const fitting = tried.filter(({ ruling }) => ruling?.rule_id === ruleId);
   const moved = tried.filter(
     ({ before, after, item }) => before !== after && (leads.get(after)?.id ?? null) !== item.id,
   );
-  const byKey = groupedBy(moved, ({ after }) => after);
+  const byKey = groupBy(moved, ({ after }) => after);
   const destinations = [...byKey]
-    .map(([key, occurrences]) => destinationOf(occurrences, leads.get(key) ?? null))
+    .map(([key, occurrences]) => buildDestination(occurrences, leads.get(key) ?? null))
     .toSorted((a, b) => b.occurrences - a.occurrences);
   const joined = [...byKey].filter(([key, occurrences]) => {
     const ids = new Set(occurrences.map(({ item }) => item.id));
@@ -75,20 +75,20 @@ export function computeTrialEffect(
     return ids.size + (there === undefined ? 0 : 1) > 1;
   }).length;
   const movedSet = new Set(moved);
-  const split = [...groupedBy(tried, ({ item }) => item.id).values()].filter(
+  const split = [...groupBy(tried, ({ item }) => item.id).values()].filter(
     (all) => new Set(all.map((one) => (movedSet.has(one) ? one.after : ''))).size > 1,
   ).length;
   return {
     fits: fitting.length,
-    samples: fitting.slice(0, SAMPLES).map(sampleOf),
-    destinations: destinations.slice(0, DESTINATIONS),
-    more_destinations: Math.max(0, destinations.length - DESTINATIONS),
+    samples: fitting.slice(0, MAX_SAMPLES).map(toSample),
+    destinations: destinations.slice(0, MAX_DESTINATIONS),
+    more_destinations: Math.max(0, destinations.length - MAX_DESTINATIONS),
     joined,
     split,
   };
 }
 
-function groupedBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string, T[]> {
+function groupBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const one of all) {
     const name = nameOf(one);
@@ -99,29 +99,29 @@ function groupedBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string
   return groups;
 }
 
-function destinationOf(occurrences: readonly TriedOccurrence[], group: NamedGroup | null): TrialDestination {
+function buildDestination(occurrences: readonly TriedOccurrence[], group: GroupSummary | null): TrialDestination {
   const first = occurrences[0] as TriedOccurrence;
-  const sources = [...groupedBy(occurrences, ({ item }) => item.id).values()]
-    .map((own) => Object.assign(namedOf(own[0] as TriedOccurrence), { occurrences: own.length }))
+  const sources = [...groupBy(occurrences, ({ item }) => item.id).values()]
+    .map((own) => Object.assign(toGroupSummary(own[0] as TriedOccurrence), { occurrences: own.length }))
     .toSorted((a, b) => b.occurrences - a.occurrences);
   return {
     group: group && { ref: group.ref, title: group.title },
-    title: group === null ? (first.ruling?.title ?? ownTitleOf(first)) : null,
+    title: group === null ? (first.ruling?.title ?? getOwnTitle(first)) : null,
     fingerprint: first.ruling?.fingerprint ?? null,
     occurrences: occurrences.length,
-    from: sources.slice(0, SOURCES),
+    from: sources.slice(0, MAX_SOURCES),
   };
 }
 
-const namedOf = ({ item: { ref, title } }: TriedOccurrence): NamedGroup => ({ ref, title });
+const toGroupSummary = ({ item: { ref, title } }: TriedOccurrence): GroupSummary => ({ ref, title });
 
-const ownTitleOf = ({ doc, item }: TriedOccurrence): string =>
-  doc.error_message ? titleOf(doc.exception_class, doc.error_message) : item.title;
+const getOwnTitle = ({ doc, item }: TriedOccurrence): string =>
+  doc.error_message ? toErrorTitle(doc.exception_class, doc.error_message) : item.title;
 
-const sampleOf = (tried: TriedOccurrence): TrialSample => {
+const toSample = (tried: TriedOccurrence): TrialSample => {
   const { doc, origin, ruling } = tried;
   return {
-    ...namedOf(tried),
+    ...toGroupSummary(tried),
     id: doc.occurrence_id,
     occurred_at: doc.occurred_at,
     error_message: doc.error_message?.slice(0, MAX_MESSAGE_LENGTH) ?? null,

@@ -8,7 +8,7 @@ import { findChangedFields, type ChangedFields } from '../../../lib/changed-fiel
 import { StoreConflict } from '../../../ports/store.js';
 import { toBugCaller, checkProjectAccess } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { GroupingRuleBook } from '../grouprules/book.js';
+import { GroupingRuleCache } from '../grouprules/book.js';
 import { compileRule, RuleProblem } from '../grouprules/compiled-rule.js';
 import {
   MAX_TOTAL_RULES,
@@ -18,20 +18,20 @@ import {
   type RuleListDoc,
 } from '../grouping/grouping-rule.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { RuleTrials, type RuleTrial } from './trial.js';
+import { RuleTrialService, type RuleTrial } from './trial.js';
 
 export type GroupingRuleFields = Partial<RuleBehaviour & Pick<GroupingRule, 'name' | 'enabled'>>;
 
-const ATTEMPTS = 50;
+const MAX_ATTEMPTS = 50;
 const MAX_NAME_LENGTH = 200;
 
 @injectable()
-export class GroupingRules {
+export class GroupingRuleService {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<BugDeps, 'ruleLists' | 'projects' | 'audit' | 'clock' | 'ids'>,
-    @inject(GroupingRuleBook) private readonly book: GroupingRuleBook,
-    @inject(RuleTrials) private readonly trials: RuleTrials,
+    @inject(GroupingRuleCache) private readonly book: GroupingRuleCache,
+    @inject(RuleTrialService) private readonly trials: RuleTrialService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -40,12 +40,12 @@ export class GroupingRules {
    * @throws ServiceError not_found (the project), insufficient_scope
    */
   async list(principal: Principal, project: string): Promise<GroupingRule[]> {
-    return (await this.#listOf(principal, project))?.rules ?? [];
+    return (await this.#findList(principal, project))?.rules ?? [];
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async get(principal: Principal, project: string, id: string): Promise<GroupingRule> {
-    return needed(await this.list(principal, project), id);
+    return getRule(await this.list(principal, project), id);
   }
 
   /**
@@ -53,10 +53,10 @@ export class GroupingRules {
    * @throws ServiceError not_found, insufficient_scope, validation_failed, conflict
    */
   async create(principal: Principal, project: string, fields: GroupingRuleFields): Promise<GroupingRule> {
-    await this.#listOf(principal, project);
-    const rule = this.#ruleOf(principal, fields);
-    checkRule(rule);
-    await this.secrets.refuse({ ...fields });
+    await this.#findList(principal, project);
+    const rule = this.#buildRule(principal, fields);
+    validateRule(rule);
+    await this.secrets.rejectSecrets({ ...fields });
     await this.book.reload();
     if (this.book.size >= MAX_TOTAL_RULES)
       throw conflict(`There are ${MAX_TOTAL_RULES} grouping rules, which is as many as every process keeps in memory.`);
@@ -77,16 +77,16 @@ export class GroupingRules {
    */
   async change(principal: Principal, project: string, id: string, fields: GroupingRuleFields): Promise<GroupingRule> {
     await this.get(principal, project, id);
-    await this.secrets.refuse({ ...fields });
+    await this.secrets.rejectSecrets({ ...fields });
     let was: GroupingRule | null = null;
     const rules = await this.#write(project, (before) => {
-      was = needed(before, id);
-      const after = { ...merged(was, fields), updated_at: this.deps.clock.iso() };
-      checkRule(after);
+      was = getRule(before, id);
+      const after = { ...mergeFields(was, fields), updated_at: this.deps.clock.iso() };
+      validateRule(after);
       return before.map((rule) => (rule.id === id ? after : rule));
     });
-    await this.#recordChange(principal, project, was, needed(rules, id), Object.keys(fields));
-    return needed(rules, id);
+    await this.#recordChange(principal, project, was, getRule(rules, id), Object.keys(fields));
+    return getRule(rules, id);
   }
 
   async #recordChange(
@@ -97,9 +97,9 @@ export class GroupingRules {
     given: readonly string[],
   ): Promise<void> {
     if (was === null) return;
-    const changed = given.filter((name) => !isSame(name, was, is));
+    const changed = given.filter((name) => !isUnchanged(name, was, is));
     if (changed.length > 0)
-      await this.#record(principal, actionOf(changed, is), project, is, findChangedFields(was, is, changed));
+      await this.#record(principal, getAuditAction(changed, is), project, is, findChangedFields(was, is, changed));
   }
 
   /**
@@ -109,7 +109,7 @@ export class GroupingRules {
   async remove(principal: Principal, project: string, id: string): Promise<void> {
     const rule = await this.get(principal, project, id);
     await this.#write(project, (rules) => {
-      needed(rules, id);
+      getRule(rules, id);
       return rules.filter((one) => one.id !== id);
     });
     await this.#record(principal, 'deleted', project, rule);
@@ -120,8 +120,8 @@ export class GroupingRules {
    * @throws ServiceError validation_failed unless every id is given exactly once
    */
   async reorder(principal: Principal, project: string, ids: readonly string[]): Promise<GroupingRule[]> {
-    await this.#listOf(principal, project);
-    const after = await this.#write(project, (rules) => ordered(rules, ids));
+    await this.#findList(principal, project);
+    const after = await this.#write(project, (rules) => reorderRules(rules, ids));
     await this.deps.audit()?.record(principal, 'grouping_rule.reordered', project, { rules: ids.length });
     return after;
   }
@@ -132,7 +132,7 @@ export class GroupingRules {
    */
   async move(principal: Principal, project: string, id: string, by: -1 | 1): Promise<GroupingRule> {
     const rules = await this.list(principal, project);
-    const rule = needed(rules, id);
+    const rule = getRule(rules, id);
     const ids = rules.map((one) => one.id);
     const at = ids.indexOf(id);
     const other = ids[at + by];
@@ -154,14 +154,14 @@ export class GroupingRules {
     id: string | null,
   ): Promise<RuleTrial> {
     const rules = await this.list(principal, project);
-    const known = id === null ? null : needed(rules, id);
-    const tried = { ...(known === null ? this.#ruleOf(principal, fields) : merged(known, fields)), enabled: true };
-    checkRule(tried);
+    const known = id === null ? null : getRule(rules, id);
+    const tried = { ...(known === null ? this.#buildRule(principal, fields) : mergeFields(known, fields)), enabled: true };
+    validateRule(tried);
     const after = known === null ? [...rules, tried] : rules.map((rule) => (rule.id === known.id ? tried : rule));
-    return this.trials.of(project, rules, after, tried.id);
+    return this.trials.run(project, rules, after, tried.id);
   }
 
-  #ruleOf(principal: Principal, fields: GroupingRuleFields): GroupingRule {
+  #buildRule(principal: Principal, fields: GroupingRuleFields): GroupingRule {
     const now = this.deps.clock.iso();
     const empty: GroupingRule = {
       id: this.deps.ids.uuid(),
@@ -176,10 +176,10 @@ export class GroupingRules {
       created_at: now,
       updated_at: now,
     };
-    return merged(empty, fields);
+    return mergeFields(empty, fields);
   }
 
-  async #listOf(principal: Principal, project: string): Promise<RuleListDoc | null> {
+  async #findList(principal: Principal, project: string): Promise<RuleListDoc | null> {
     checkProjectAccess(toBugCaller(principal), project);
     if ((await this.deps.projects.get(project)) === null) throw notFound(`project ${project.slice(0, 64)}`);
     return this.deps.ruleLists.get(project);
@@ -187,19 +187,19 @@ export class GroupingRules {
 
   async #write(project: string, plan: (rules: GroupingRule[]) => GroupingRule[]): Promise<GroupingRule[]> {
     const { ruleLists, clock } = this.deps;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const before = await ruleLists.get(project);
       const rules = plan(before?.rules ?? []);
       const updated_at = clock.iso();
       const done =
         before === null
-          ? await inserted(ruleLists, { id: project, rev: 1, rules, updated_at })
+          ? await insertList(ruleLists, { id: project, rev: 1, rules, updated_at })
           : (await ruleLists.change(
               { id: project, rev: before.rev },
               { set: { rules: rules as never, updated_at }, inc: { rev: 1 } },
             )) !== null;
       if (!done) continue;
-      await this.book.changed();
+      await this.book.publishChange();
       return rules;
     }
     throw conflict('The rules of this project change too often at the moment; try again.');
@@ -217,7 +217,7 @@ export class GroupingRules {
   }
 }
 
-async function inserted(lists: BugDeps['ruleLists'], list: RuleListDoc): Promise<boolean> {
+async function insertList(lists: BugDeps['ruleLists'], list: RuleListDoc): Promise<boolean> {
   try {
     await lists.insert(list);
     return true;
@@ -227,51 +227,51 @@ async function inserted(lists: BugDeps['ruleLists'], list: RuleListDoc): Promise
   }
 }
 
-function needed(rules: readonly GroupingRule[], id: string): GroupingRule {
+function getRule(rules: readonly GroupingRule[], id: string): GroupingRule {
   const rule = rules.find((one) => one.id === id);
   if (rule === undefined) throw notFound('grouping rule with this id');
   return rule;
 }
 
-function ordered(rules: readonly GroupingRule[], ids: readonly string[]): GroupingRule[] {
+function reorderRules(rules: readonly GroupingRule[], ids: readonly string[]): GroupingRule[] {
   const found = ids.map((id) => rules.find((rule) => rule.id === id));
   if (new Set(ids).size !== rules.length || ids.length !== rules.length || found.includes(undefined))
     throw invalid({ ids: `must name each of the ${rules.length} rules of the project once; read the list again` });
   return found as GroupingRule[];
 }
 
-const filled = (text: string | null): string | null => text?.trim() || null;
+const toNonEmpty = (text: string | null): string | null => text?.trim() || null;
 
-function merged(rule: GroupingRule, given: GroupingRuleFields): GroupingRule {
+function mergeFields(rule: GroupingRule, given: GroupingRuleFields): GroupingRule {
   const after = { ...rule };
   for (const field of ['exception_class', 'origin', 'title'] as const)
-    if (given[field] !== undefined) after[field] = filled(given[field]);
+    if (given[field] !== undefined) after[field] = toNonEmpty(given[field]);
   // Spaces may be part of a pattern.
   if (given.message !== undefined) after.message = given.message || null;
   if (given.fingerprint !== undefined) after.fingerprint = given.fingerprint?.length ? given.fingerprint : null;
   if (given.enabled !== undefined) after.enabled = given.enabled;
   const named = given.name?.trim();
-  const unnamed = rule.name === '' || rule.name === nameOf(rule);
-  after.name = named || (given.name === undefined && !unnamed ? rule.name : nameOf(after));
+  const unnamed = rule.name === '' || rule.name === getDefaultName(rule);
+  after.name = named || (given.name === undefined && !unnamed ? rule.name : getDefaultName(after));
   return after;
 }
 
-const nameOf = ({ exception_class, message, origin }: RuleBehaviour): string =>
+const getDefaultName = ({ exception_class, message, origin }: RuleBehaviour): string =>
   [exception_class, message, origin]
     .filter((part) => part !== null)
     .join(' · ')
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, MAX_NAME_LENGTH);
 
-const isSame = (name: string, before: GroupingRule, after: GroupingRule): boolean =>
+const isUnchanged = (name: string, before: GroupingRule, after: GroupingRule): boolean =>
   JSON.stringify(before[name as keyof GroupingRule]) === JSON.stringify(after[name as keyof GroupingRule]);
 
-function actionOf(changed: readonly string[], { enabled }: GroupingRule): string {
+function getAuditAction(changed: readonly string[], { enabled }: GroupingRule): string {
   if (changed.length > 1 || changed[0] !== 'enabled') return 'changed';
   return enabled ? 'enabled' : 'disabled';
 }
 
-function checkRule(rule: GroupingRule): void {
+function validateRule(rule: GroupingRule): void {
   try {
     compileRule(rule);
   } catch (error) {

@@ -7,20 +7,20 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/key.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
-import { applyRuling } from '../grouprules/ruled-input.js';
+import { applyRuleOutcome } from '../grouprules/ruled-input.js';
 import { GroupingRuleSet } from '../grouprules/rule-set.js';
 import { RuleSubject } from '../grouprules/subject.js';
 import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
 import { unpackOccurrence } from '../item/payload.js';
-import { computeTrialEffect, type NamedGroup, type TrialEffect, type TriedOccurrence } from './effect.js';
+import { computeTrialEffect, type GroupSummary, type TrialEffect, type TriedOccurrence } from './effect.js';
 
-const GROUPS = 200;
+const MAX_GROUPS = 200;
 /** Stored occurrences tried per group; they are large. */
-const OF_A_GROUP = 20;
+const MAX_OCCURRENCES_PER_GROUP = 20;
 const BATCH_SIZE = 10;
 const MAX_TRIAL_MS = 8_000;
-const LEADS = 500;
+const MAX_KEYS_PER_LOOKUP = 500;
 
 export interface RuleTrial extends TrialEffect {
   groups: number;
@@ -30,43 +30,43 @@ export interface RuleTrial extends TrialEffect {
 }
 
 @injectable()
-export class RuleTrials {
+export class RuleTrialService {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
-  async of(
+  async run(
     project: string,
     before: readonly GroupingRule[],
     after: readonly GroupingRule[],
     ruleId: string,
   ): Promise<RuleTrial> {
     const { items, clock, log } = this.deps;
-    const sets = [GroupingRuleSet.of(before, log), GroupingRuleSet.of(after, log)] as const;
+    const sets = [GroupingRuleSet.compile(before, log), GroupingRuleSet.compile(after, log)] as const;
     const ends = clock.monotonic() + MAX_TRIAL_MS;
     const page = await items.find({
       filter: { project, type: 'error' },
       sort: [['last_seen_at', 'desc']],
-      limit: GROUPS,
+      limit: MAX_GROUPS,
     });
     const tried: TriedOccurrence[] = [];
     let groups = 0;
     for (const item of page.items) {
       if (clock.monotonic() > ends) break;
-      for (const occurrence of await this.#tried(item, sets)) tried.push(occurrence);
+      for (const occurrence of await this.#tryOccurrences(item, sets)) tried.push(occurrence);
       groups += 1;
     }
-    const effect = computeTrialEffect(tried, ruleId, await this.#leads(project, tried));
+    const effect = computeTrialEffect(tried, ruleId, await this.#findGroups(project, tried));
     const trial = {
       groups,
       occurrences: tried.length,
       complete: page.next === null && groups === page.items.length,
       ...effect,
     };
-    return { ...trial, says: saysOf(trial) };
+    return { ...trial, says: formatSentences(trial) };
   }
 
-  async #tried(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
+  async #tryOccurrences(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
     const { occurrences, texts, grouping, clock } = this.deps;
-    const ids = listSlotIds(item.id).slice(0, OF_A_GROUP);
+    const ids = listSlotIds(item.id).slice(0, MAX_OCCURRENCES_PER_GROUP);
     const found: TriedOccurrence[] = [];
     for (let from = 0; from < ids.length; from += BATCH_SIZE) {
       const page = await occurrences.find({
@@ -79,8 +79,8 @@ export class RuleTrials {
         const report: GroupingInput = { ...doc, type, project, title };
         const subject = new RuleSubject(report, grouping.masks);
         const now = (): number => clock.monotonic();
-        const [was, ruling] = [await sets[0].ruling(subject, now), await sets[1].ruling(subject, now)];
-        const keyOf = (of: typeof was): string => applyRuling(report, of, grouping.masks).dedup_key;
+        const [was, ruling] = [await sets[0].evaluate(subject, now), await sets[1].evaluate(subject, now)];
+        const keyOf = (of: typeof was): string => applyRuleOutcome(report, of, grouping.masks).dedup_key;
         const { id, ref } = item;
         const { origin } = subject;
         const named = { id, ref, title };
@@ -91,15 +91,15 @@ export class RuleTrials {
     return found;
   }
 
-  async #leads(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, NamedGroup & { id: string }>> {
+  async #findGroups(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, GroupSummary & { id: string }>> {
     const { keys, items } = this.deps;
-    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, LEADS);
+    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, MAX_KEYS_PER_LOOKUP);
     if (asked.length === 0) return new Map();
     const ids = asked.map((key) => hashWithinProject(project, key));
-    const leads = (await keys.find({ filter: { id: { in: ids } }, limit: LEADS })).items;
+    const leads = (await keys.find({ filter: { id: { in: ids } }, limit: MAX_KEYS_PER_LOOKUP })).items;
     const led = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
     const groups = new Map(
-      (await items.find({ filter: { id: { in: led } }, limit: LEADS })).items.map((g) => [g.id, g]),
+      (await items.find({ filter: { id: { in: led } }, limit: MAX_KEYS_PER_LOOKUP })).items.map((g) => [g.id, g]),
     );
     return new Map(
       leads.flatMap(({ key, counts_at, item_id }) => {
@@ -110,23 +110,23 @@ export class RuleTrials {
   }
 }
 
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-function saysOf(trial: Omit<RuleTrial, 'says'>): string[] {
+function formatSentences(trial: Omit<RuleTrial, 'says'>): string[] {
   const { groups, occurrences, fits, destinations, more_destinations, joined, split, complete } = trial;
   const all = complete ? '' : ', of the groups seen last';
   const there = destinations.filter(({ group }) => group !== null).length;
   const made = destinations.length - there + more_destinations;
   const places = [
-    ...(made > 0 ? [count(made, 'new group')] : []),
-    ...(there > 0 ? [`${count(there, 'group')} that exist${there === 1 ? 's' : ''}`] : []),
+    ...(made > 0 ? [formatCount(made, 'new group')] : []),
+    ...(there > 0 ? [`${formatCount(there, 'group')} that exist${there === 1 ? 's' : ''}`] : []),
   ];
   return [
-    `The rule takes ${fits} of ${count(occurrences, 'kept occurrence')} in ${count(groups, 'group')}${all}.`,
+    `The rule takes ${fits} of ${formatCount(occurrences, 'kept occurrence')} in ${formatCount(groups, 'group')}${all}.`,
     places.length === 0
       ? 'Later reports would be counted where they are counted today.'
       : `Later reports like these would be counted in ${places.join(' and ')}.`,
     ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} what is apart today.`] : []),
-    ...(split > 0 ? [`${count(split, 'group')} of today would be divided.`] : []),
+    ...(split > 0 ? [`${formatCount(split, 'group')} of today would be divided.`] : []),
   ];
 }

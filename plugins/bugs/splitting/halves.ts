@@ -6,41 +6,41 @@
 import { hash } from 'node:crypto';
 import type { ServiceError } from '../../../kernel/errors.js';
 import { invalid } from '../../../kernel/errors.js';
-import { PatternProblem } from '../../../lib/text/linear-pattern.js';
+import { InvalidPattern } from '../../../lib/text/linear-pattern.js';
 import {
-  isOfPart,
+  matchesDifference,
   compileMessagePattern,
-  RESPECTS,
+  DIFFERENCE_FIELDS,
   listDifferenceValues,
   type Difference,
-  type Respect,
+  type DifferenceField,
 } from '../grouping/difference.js';
-import type { KeyPart } from '../item/model.js';
-import type { KeptOccurrence, KeptParts } from './kept.js';
+import type { SplitKey } from '../item/model.js';
+import type { GroupedOccurrence, GroupedParts } from './kept.js';
 
 /** Part of an item to split off: listed occurrences, a difference, or both. */
-export interface Selection {
+export interface SplitSelection {
   occurrences?: readonly string[];
-  by?: { field: Respect; values?: readonly string[] };
+  by?: { field: DifferenceField; values?: readonly string[] };
 }
 
-export interface Halves {
-  leaves: KeptOccurrence[];
-  stays: KeptOccurrence[];
+export interface SplitHalves {
+  leaves: GroupedOccurrence[];
+  stays: GroupedOccurrence[];
   keys: string[];
-  parts: { shared: string; part: KeyPart }[];
+  parts: { shared: string; part: SplitKey }[];
   difference: Difference | null;
 }
 
-export interface Variety {
-  field: Respect;
+export interface FieldVariety {
+  field: DifferenceField;
   values: { value: string; count: number }[];
 }
 
 /** Fields in the grouping key: a key never has two of their values. */
-const IN_KEY: ReadonlySet<Respect> = new Set(['exception_class', 'file']);
-type Valued = Exclude<Respect, 'message'>;
-const VALUED = RESPECTS.filter((field): field is Valued => field !== 'message');
+const KEY_FIELDS: ReadonlySet<DifferenceField> = new Set(['exception_class', 'file']);
+type ValueField = Exclude<DifferenceField, 'message'>;
+const VALUE_FIELDS = DIFFERENCE_FIELDS.filter((field): field is ValueField => field !== 'message');
 const MAX_VALUES = 50;
 
 /**
@@ -48,25 +48,25 @@ const MAX_VALUES = 50;
  * @throws ServiceError validation_failed when the selection is empty, complete, or cannot be told
  *   apart later
  */
-export function splitIntoHalves({ keys, whole, occurrences }: KeptParts, selection: Selection, id: string): Halves {
-  const difference = differenceOf(selection, occurrences);
-  const chosen = selection.occurrences === undefined ? null : namedIn(selection.occurrences, occurrences);
+export function splitIntoHalves({ keys, whole, occurrences }: GroupedParts, selection: SplitSelection, id: string): SplitHalves {
+  const difference = toDifference(selection, occurrences);
+  const chosen = selection.occurrences === undefined ? null : findNamed(selection.occurrences, occurrences);
   const leaves = occurrences.filter((one) =>
-    chosen === null ? difference !== null && isOfPart(difference, one.doc) : chosen.has(one.doc.occurrence_id),
+    chosen === null ? difference !== null && matchesDifference(difference, one.doc) : chosen.has(one.doc.occurrence_id),
   );
   const stays = occurrences.filter((one) => !leaves.includes(one));
-  checkBoth(leaves, stays, selection);
+  validateBothHalves(leaves, stays, selection);
   const staying = new Set(stays.map(({ key }) => key));
   const leaving = new Set(leaves.map(({ key }) => key));
   const shared = [...leaving].filter((key) => staying.has(key));
-  if (shared.length > 0 && difference === null) throw needsDifference(leaves, stays, shared);
-  if (chosen !== null && difference !== null) checkTold(difference, leaves, stays, shared);
-  const divided = difference !== null && chosen === null ? dividedBy(difference, keys, leaving, staying) : shared;
+  if (shared.length > 0 && difference === null) throw toDifferenceRequiredError(leaves, stays, shared);
+  if (chosen !== null && difference !== null) validateSeparation(difference, leaves, stays, shared);
+  const divided = difference !== null && chosen === null ? findDividedKeys(difference, keys, leaving, staying) : shared;
   if (divided.length > 0 && !whole)
     throw invalid({ by: 'the item has too many grouping keys to divide them; choose occurrences' });
   const parts = divided.map((key) => ({
     shared: key,
-    part: { key: derivedKey(key, id), by: difference as Difference },
+    part: { key: deriveKey(key, id), by: difference as Difference },
   }));
   return {
     leaves,
@@ -82,25 +82,25 @@ export function splitIntoHalves({ keys, whole, occurrences }: KeptParts, selecti
  * divide every key. A message is the same for all reports of a key, so it divides only keys that
  * both halves share.
  */
-function dividedBy(
+function findDividedKeys(
   { field }: Difference,
-  keys: KeptParts['keys'],
+  keys: GroupedParts['keys'],
   leaving: ReadonlySet<string>,
   staying: ReadonlySet<string>,
 ): string[] {
   const both = [...leaving].filter((key) => staying.has(key));
-  if (IN_KEY.has(field) || field === 'message') return both;
+  if (KEY_FIELDS.has(field) || field === 'message') return both;
   return [...new Set([...leaving, ...keys.map(({ key }) => key)])];
 }
 
-const derivedKey = (key: string, id: string): string =>
+const deriveKey = (key: string, id: string): string =>
   `v2:${hash('sha256', `${key}\u001fsplit\u001f${id}`).slice(0, 40)}`;
 
-function differenceOf({ by, occurrences: named }: Selection, kept: readonly KeptOccurrence[]): Difference | null {
+function toDifference({ by, occurrences: named }: SplitSelection, kept: readonly GroupedOccurrence[]): Difference | null {
   if (by === undefined) return null;
   const { field } = by;
   if (by.values !== undefined && by.values.length > 0) {
-    if (field === 'message') by.values.forEach(checkPattern);
+    if (field === 'message') by.values.forEach(validatePattern);
     return { field, values: [...by.values] };
   }
   if (named === undefined || field === 'message')
@@ -111,16 +111,16 @@ function differenceOf({ by, occurrences: named }: Selection, kept: readonly Kept
   return { field, values };
 }
 
-function checkPattern(pattern: string): void {
+function validatePattern(pattern: string): void {
   try {
     compileMessagePattern(pattern);
   } catch (error) {
-    if (!(error instanceof PatternProblem)) throw error;
+    if (!(error instanceof InvalidPattern)) throw error;
     throw invalid({ 'by.values': `the pattern cannot be searched for: ${error.message}` });
   }
 }
 
-function namedIn(ids: readonly string[], kept: readonly KeptOccurrence[]): Set<string> {
+function findNamed(ids: readonly string[], kept: readonly GroupedOccurrence[]): Set<string> {
   const known = new Set(kept.map(({ doc }) => doc.occurrence_id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined)
@@ -128,7 +128,7 @@ function namedIn(ids: readonly string[], kept: readonly KeptOccurrence[]): Set<s
   return new Set(ids);
 }
 
-function checkBoth(leaves: readonly unknown[], stays: readonly unknown[], { occurrences }: Selection): void {
+function validateBothHalves(leaves: readonly unknown[], stays: readonly unknown[], { occurrences }: SplitSelection): void {
   const field = occurrences === undefined ? 'by' : 'occurrences';
   if (leaves.length === 0) throw invalid({ [field]: 'no kept occurrence is of this part' });
   if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
@@ -138,22 +138,22 @@ function checkBoth(leaves: readonly unknown[], stays: readonly unknown[], { occu
  * Rejects a difference that does not separate the selected occurrences from others with the same
  * key.
  */
-function checkTold(
+function validateSeparation(
   difference: Difference,
-  leaves: readonly KeptOccurrence[],
-  stays: readonly KeptOccurrence[],
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
   shared: readonly string[],
 ): void {
-  const of = (half: readonly KeptOccurrence[], is: boolean): number =>
-    half.filter(({ key, doc }) => shared.includes(key) && isOfPart(difference, doc) === is).length;
+  const of = (half: readonly GroupedOccurrence[], is: boolean): number =>
+    half.filter(({ key, doc }) => shared.includes(key) && matchesDifference(difference, doc) === is).length;
   const [missed, taken] = [of(leaves, false), of(stays, true)];
   if (missed > 0) throw invalid({ 'by.values': `${missed} of the chosen occurrences have none of these values` });
   if (taken > 0) throw invalid({ 'by.values': `${taken} of the occurrences that stay have one of these values too` });
 }
 
-function needsDifference(
-  leaves: readonly KeptOccurrence[],
-  stays: readonly KeptOccurrence[],
+function toDifferenceRequiredError(
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
   shared: readonly string[],
 ): ServiceError {
   const fields = findSeparatingFields(leaves, stays, shared);
@@ -167,12 +167,12 @@ function needsDifference(
 }
 
 export function findSeparatingFields(
-  leaves: readonly KeptOccurrence[],
-  stays: readonly KeptOccurrence[],
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
   shared: readonly string[],
-): Respect[] {
-  const of = (half: readonly KeptOccurrence[]): KeptOccurrence[] => half.filter(({ key }) => shared.includes(key));
-  return VALUED.filter((field) => {
+): DifferenceField[] {
+  const of = (half: readonly GroupedOccurrence[]): GroupedOccurrence[] => half.filter(({ key }) => shared.includes(key));
+  return VALUE_FIELDS.filter((field) => {
     const others = new Set(of(stays).flatMap(({ doc }) => listDifferenceValues(field, doc)));
     return of(leaves).every(({ doc }) => {
       const own = listDifferenceValues(field, doc);
@@ -181,8 +181,8 @@ export function findSeparatingFields(
   });
 }
 
-export function listVarieties(kept: readonly KeptOccurrence[]): Variety[] {
-  return VALUED.flatMap((field) => {
+export function listVarieties(kept: readonly GroupedOccurrence[]): FieldVariety[] {
+  return VALUE_FIELDS.flatMap((field) => {
     const counts = new Map<string, number>();
     for (const { doc } of kept)
       for (const value of new Set(listDifferenceValues(field, doc))) counts.set(value, (counts.get(value) ?? 0) + 1);

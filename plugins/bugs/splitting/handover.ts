@@ -5,36 +5,36 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Keys } from '../groups/keys.js';
+import { GroupingKeyResolver } from '../groups/keys.js';
 import { hashWithinProject, toSlotId } from '../item/document-ids.js';
 import { unpackOccurrence } from '../item/payload.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { ItemOutbox } from '../store/item-outbox.js';
-import { elapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import type { SplitDoc } from '../item/work-documents.js';
 
 /** Older splits belong to a process that has ended. */
-const LEFTOVER_MS = 10_000;
+const STALE_SPLIT_MS = 10_000;
 const BATCH_SIZE = 20;
 
 @injectable()
-export class SplitHandover {
+export class SplitCompletionService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Keys) private readonly keys: Keys,
+    @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
   /** Completes a split whose item was written, otherwise discards it. */
-  async finish(split: SplitDoc): Promise<void> {
+  async complete(split: SplitDoc): Promise<void> {
     const { splits, texts } = this.deps;
-    if (await this.#happened(split)) {
+    if (await this.#isRecorded(split)) {
       const { id: _, ...made } = split.made_texts;
       await texts.change({ id: split.id }, { setOnInsert: made }, { upsert: true });
-      await this.watermark.write(split.id, (updated_at) => inserted(this.deps.items, { ...split.made, updated_at }));
-      await this.#leadKeys(split);
-      await this.#leadFamilies(split);
+      await this.watermark.write(split.id, (updated_at) => insertIfMissing(this.deps.items, { ...split.made, updated_at }));
+      await this.#moveKeys(split);
+      await this.#moveFamilies(split);
       await this.#moveOccurrences(split);
       if (split.left_texts !== null) await texts.change({ id: split.item_id }, { set: split.left_texts });
       await this.outbox.flushAll(split.id);
@@ -46,16 +46,16 @@ export class SplitHandover {
    * Completes splits of this item that still have occurrences to move, left by a running or an
    * ended process. A split whose item is not written yet is left to its process.
    */
-  async finishOf(item_id: string): Promise<void> {
+  async completeForItem(item_id: string): Promise<void> {
     const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
-    for (const split of items) if (await this.#happened(split)) await this.finish(split);
+    for (const split of items) if (await this.#isRecorded(split)) await this.complete(split);
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
+    const filter = buildElapsedFilter('at', STALE_SPLIT_MS, this.deps.clock.now());
     for (;;) {
       const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
-      for (const split of page.items) await this.finish(split);
+      for (const split of page.items) await this.complete(split);
       if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
     }
   }
@@ -63,31 +63,31 @@ export class SplitHandover {
   /**
    * Checks whether the item's own change was written: its entry is in the outbox or in the history.
    */
-  async #happened({ item_id, entry }: SplitDoc): Promise<boolean> {
+  async #isRecorded({ item_id, entry }: SplitDoc): Promise<boolean> {
     const item = await this.deps.items.get(item_id);
     if (item?.outbox.some(({ id }) => id === entry) === true) return true;
     return (await this.deps.activity.get(entry)) !== null;
   }
 
   /** Derived keys are written before the division that leads to them. */
-  async #leadKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
+  async #moveKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
     const { keys } = this.deps;
     for (const key of whole) {
       const filter = { id: hashWithinProject(project, key), or: [{ item_id: from }, { counts_at: from }] };
       await keys.change(filter, { set: { item_id }, unset: ['counts_at', 'came'] });
     }
     for (const { shared, part } of parts) {
-      await inserted(keys, { id: hashWithinProject(project, part.key), project, key: part.key, item_id });
+      await insertIfMissing(keys, { id: hashWithinProject(project, part.key), project, key: part.key, item_id });
       const id = hashWithinProject(project, shared);
       const lead = await keys.get(id);
       if (lead !== null && lead.divided?.some(({ key }) => key === part.key) !== true)
         await keys.change({ id }, { push: { divided: { each: [part as never] } } });
     }
-    this.keys.forget();
+    this.keys.clearCache();
   }
 
   /** New keys that would join the item by class and message join the new item. */
-  async #leadFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
+  async #moveFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
     const { families } = this.deps;
     for (const bare of bare_keys) {
       const id = hashWithinProject(project, bare);
@@ -109,7 +109,7 @@ export class SplitHandover {
   }
 }
 
-async function inserted<T extends Doc>(collection: Collection<T>, doc: T): Promise<void> {
+async function insertIfMissing<T extends Doc>(collection: Collection<T>, doc: T): Promise<void> {
   try {
     await collection.insert(doc);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { titleOf } from '../../../lib/text/error-title.js';
+import { toErrorTitle } from '../../../lib/text/error-title.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { ChangeSet } from '../item/change-set.js';
@@ -7,11 +7,11 @@ import type { ItemDoc, TextsDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { buildMarks } from '../item/place-marks.js';
 import { buildSearchText, findTransaction } from '../text/search-text.js';
-import { UNFILED_CREATION } from '../item/stored-names.js';
-import type { KeptOccurrence } from './kept.js';
-import type { Shares } from './shares.js';
+import { UNFILED_CREATION_FIELD } from '../item/stored-names.js';
+import type { GroupedOccurrence } from './kept.js';
+import type { CounterShares } from './shares.js';
 
-export interface NewHalf {
+export interface NewItemFields {
   id: string;
   n: number;
   key: string;
@@ -22,19 +22,19 @@ export interface NewHalf {
 }
 
 const MAX_TITLE_LENGTH = 200;
-const oldestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half[0] as KeptOccurrence).doc;
-const newestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half.at(-1) as KeptOccurrence).doc;
+const findOldest = (half: readonly GroupedOccurrence[]): OccurrenceDoc => (half[0] as GroupedOccurrence).doc;
+const findNewest = (half: readonly GroupedOccurrence[]): OccurrenceDoc => (half.at(-1) as GroupedOccurrence).doc;
 
-const firstSeen = (half: readonly KeptOccurrence[]): string =>
+const getFirstSeen = (half: readonly GroupedOccurrence[]): string =>
   half.map(({ doc }) => doc.occurred_at).reduce((a, b) => (a < b ? a : b));
-const lastSeen = (half: readonly KeptOccurrence[]): string =>
+const getLastSeen = (half: readonly GroupedOccurrence[]): string =>
   half.map(({ doc }) => doc.occurred_at).reduce((a, b) => (a > b ? a : b));
 
-function titleFor({ exception_class, error_message }: OccurrenceDoc, old: string): string {
-  return titleOf(exception_class, error_message ?? '') || old;
+function buildTitle({ exception_class, error_message }: OccurrenceDoc, old: string): string {
+  return toErrorTitle(exception_class, error_message ?? '') || old;
 }
 
-function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
+function toReportFields(doc: OccurrenceDoc, title: string, ref: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
   return {
     title,
     exception_class: doc.exception_class,
@@ -49,15 +49,15 @@ function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<Ite
   };
 }
 
-export function buildNewHalf(
+export function buildSplitItem(
   from: ItemDoc,
-  leaves: readonly KeptOccurrence[],
-  { hits, minutes, hours, days }: Shares,
-  { id, n, key, title: wanted, trusted, actor, at }: NewHalf,
+  leaves: readonly GroupedOccurrence[],
+  { hits, minutes, hours, days }: CounterShares,
+  { id, n, key, title: wanted, trusted, actor, at }: NewItemFields,
   ids: Ids,
 ): ItemDoc {
-  const oldest = oldestOf(leaves);
-  const title = (wanted ?? titleFor(oldest, from.title)).slice(0, MAX_TITLE_LENGTH);
+  const oldest = findOldest(leaves);
+  const title = (wanted ?? buildTitle(oldest, from.title)).slice(0, MAX_TITLE_LENGTH);
   const report: Report = {
     type: from.type,
     project: from.project,
@@ -72,7 +72,7 @@ export function buildNewHalf(
     now: Date.parse(at),
     occurred: Date.parse(oldest.occurred_at),
   });
-  Object.assign(first, reportedIn(oldest, title, first.ref), {
+  Object.assign(first, toReportFields(oldest, title, first.ref), {
     repo_url: from.repo_url,
     target_agent: from.target_agent,
     muted: from.muted,
@@ -85,28 +85,28 @@ export function buildNewHalf(
     minutes,
     hours,
     days,
-    first_seen_at: firstSeen(leaves),
-    last_seen_at: lastSeen(leaves),
+    first_seen_at: getFirstSeen(leaves),
+    last_seen_at: getLastSeen(leaves),
     first_build: leaves.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
     last_build: leaves.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
     ...buildMarks(leaves.map(({ doc }) => doc)),
     sample_base: hits - leaves.length,
     split_from: from.id,
-    [UNFILED_CREATION]: actor,
+    [UNFILED_CREATION_FIELD]: actor,
   } satisfies Partial<ItemDoc>);
   const change = new ChangeSet(first, actor, at, ids);
-  change.note('split_from', { item_id: from.id, ref: from.ref, occurrences: leaves.length });
+  change.addHistoryEntry('split_from', { item_id: from.id, ref: from.ref, occurrences: leaves.length });
   change.emit(from.type === 'feature' ? 'feature.created' : 'bug.created');
   if (first.severity === 'critical') change.emit('bug.critical');
-  return change.document();
+  return change.toDocument();
 }
 
-export const buildHalfTexts = (id: string, half: readonly KeptOccurrence[]): TextsDoc => {
-  const { error_message, stack_trace } = oldestOf(half);
+export const buildHalfTexts = (id: string, half: readonly GroupedOccurrence[]): TextsDoc => {
+  const { error_message, stack_trace } = findOldest(half);
   return { id, description: null, error_message, stack_trace };
 };
 
-export interface Remainder {
+export interface RemainderChange {
   fields: Partial<ItemDoc>;
   texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
 }
@@ -118,28 +118,28 @@ export interface Remainder {
 export function buildRemainder(
   item: ItemDoc,
   texts: TextsDoc | null,
-  leaves: readonly KeptOccurrence[],
-  stays: readonly KeptOccurrence[],
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
   entry: string,
-): Remainder {
-  const isShown = ({ doc }: KeptOccurrence): boolean =>
+): RemainderChange {
+  const isShown = ({ doc }: GroupedOccurrence): boolean =>
     doc.error_message === (texts?.error_message ?? null) && doc.stack_trace === (texts?.stack_trace ?? null);
-  const oldest = oldestOf(stays);
+  const oldest = findOldest(stays);
   const seen: Partial<ItemDoc> = {
     parted: true,
     parted_by: entry,
-    ...(item.first_seen_at >= firstSeen(leaves) && { first_seen_at: firstSeen(stays) }),
-    ...(item.last_seen_at <= lastSeen(leaves) && { last_seen_at: lastSeen(stays) }),
-    ...(newestOf(leaves).app_version === item.last_build && {
+    ...(item.first_seen_at >= getFirstSeen(leaves) && { first_seen_at: getFirstSeen(stays) }),
+    ...(item.last_seen_at <= getLastSeen(leaves) && { last_seen_at: getLastSeen(stays) }),
+    ...(findNewest(leaves).app_version === item.last_build && {
       last_build: stays.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? item.last_build,
     }),
-    ...(oldestOf(leaves).app_version === item.first_build && {
+    ...(findOldest(leaves).app_version === item.first_build && {
       first_build: stays.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? item.first_build,
     }),
   };
   if (!leaves.some(isShown) || stays.some(isShown)) return { fields: seen, texts: null };
-  const title = item.trusted.includes('title') ? item.title : titleFor(oldest, item.title);
-  const { tags: _tags, ...shown } = reportedIn(oldest, title, item.ref);
+  const title = item.trusted.includes('title') ? item.title : buildTitle(oldest, item.title);
+  const { tags: _tags, ...shown } = toReportFields(oldest, title, item.ref);
   return {
     fields: { ...seen, ...shown },
     texts: { error_message: oldest.error_message, stack_trace: oldest.stack_trace },

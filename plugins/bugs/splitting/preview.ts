@@ -1,10 +1,10 @@
 import type { ItemDoc } from '../item/model.js';
 import type { Difference } from '../grouping/difference.js';
-import type { Halves, Variety } from './halves.js';
-import type { KeptOccurrence } from './kept.js';
+import type { SplitHalves, FieldVariety } from './halves.js';
+import type { GroupedOccurrence } from './kept.js';
 import { computeShares } from './shares.js';
 
-const SAMPLES = 5;
+const MAX_SAMPLES = 5;
 const MAX_MESSAGE_LENGTH = 300;
 
 export interface SplitSample {
@@ -27,7 +27,7 @@ export interface SplitSide {
 }
 
 export interface SplitPreview {
-  differences: Variety[];
+  differences: FieldVariety[];
   leaves: SplitSide | null;
   stays: SplitSide | null;
   /** Not every occurrence is stored, so the counts are proportional estimates. */
@@ -36,7 +36,7 @@ export interface SplitPreview {
   says: string;
 }
 
-const WORDS: Record<Difference['field'], string> = {
+const FIELD_LABELS: Record<Difference['field'], string> = {
   exception_class: 'the class',
   file: 'the file',
   function: 'the function',
@@ -49,10 +49,10 @@ const WORDS: Record<Difference['field'], string> = {
 
 export function describeDifference({ field, values }: Difference): string {
   const shown = values.slice(0, 5).map((value) => value.slice(0, 80));
-  return `${WORDS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
+  return `${FIELD_LABELS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
 }
 
-export function buildSplitPreview(item: ItemDoc, differences: Variety[], halves: Halves | null): SplitPreview {
+export function buildSplitPreview(item: ItemDoc, differences: FieldVariety[], halves: SplitHalves | null): SplitPreview {
   if (halves === null)
     return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing is chosen yet.' };
   const { leaves, stays, keys, parts, difference } = halves;
@@ -60,30 +60,30 @@ export function buildSplitPreview(item: ItemDoc, differences: Variety[], halves:
   const staying = new Set([...stays.map(({ key }) => key), ...parts.map(({ shared }) => shared)]);
   return {
     differences,
-    leaves: { occurrences: leaves.length, hits, keys: keys.length + parts.length, samples: samplesOf(leaves) },
+    leaves: { occurrences: leaves.length, hits, keys: keys.length + parts.length, samples: listSamples(leaves) },
     stays: {
       occurrences: stays.length,
       hits: item.hit_count - hits,
       keys: staying.size,
-      samples: samplesOf(stays),
+      samples: listSamples(stays),
     },
     estimated,
     by: difference,
-    says: saysOf(difference, keys.length),
+    says: formatSentence(difference, keys.length),
   };
 }
 
-function saysOf(difference: Difference | null, keys: number): string {
+function formatSentence(difference: Difference | null, keys: number): string {
   const whole = keys === 0 ? [] : [`those of ${keys === 1 ? 'one grouping key' : `${keys} grouping keys`}`];
   const part = difference === null ? [] : [`those with ${describeDifference(difference)}`];
   return `Later reports are counted at the new item: ${[...whole, ...part].join(', and ')}. All others stay.`;
 }
 
-const FROM_OUTSIDE = ['error_message', 'exception_class', 'file_path', 'app_version', 'environment', 'host'] as const;
+const UNTRUSTED_SAMPLE_FIELDS = ['error_message', 'exception_class', 'file_path', 'app_version', 'environment', 'host'] as const;
 
-const samplesOf = (half: readonly KeptOccurrence[]): SplitSample[] =>
+const listSamples = (half: readonly GroupedOccurrence[]): SplitSample[] =>
   half
-    .slice(-SAMPLES)
+    .slice(-MAX_SAMPLES)
     .toReversed()
     .map(({ doc }) => ({
       id: doc.occurrence_id,
@@ -94,5 +94,5 @@ const samplesOf = (half: readonly KeptOccurrence[]): SplitSample[] =>
       app_version: doc.app_version,
       environment: doc.environment,
       host: doc.host,
-      untrusted_fields: FROM_OUTSIDE.filter((field) => doc[field] !== null),
+      untrusted_fields: UNTRUSTED_SAMPLE_FIELDS.filter((field) => doc[field] !== null),
     }));

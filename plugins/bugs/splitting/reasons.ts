@@ -4,15 +4,15 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { GroupingRuleBook } from '../grouprules/book.js';
+import { GroupingRuleCache } from '../grouprules/book.js';
 import type { ItemDoc, KeyDoc } from '../item/model.js';
-import { Items } from '../store/items.js';
-import { KeptReader, type KeptOccurrence } from './kept.js';
+import { ItemService } from '../store/items.js';
+import { GroupedPartsReader, type GroupedOccurrence } from './kept.js';
 import { describeDifference } from './preview.js';
 
 const MAX_KEYS = 20;
 const MAX_MERGED_ITEMS = 50;
-const MAX_LENGTH = 300;
+const MAX_TEXT_LENGTH = 300;
 
 export interface KeyReason {
   key: string;
@@ -37,28 +37,28 @@ export interface GroupReasons {
 }
 
 @injectable()
-export class Reasons {
+export class GroupReasonService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
-    @inject(Items) private readonly items: Items,
-    @inject(KeptReader) private readonly kept: KeptReader,
-    @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(GroupedPartsReader) private readonly kept: GroupedPartsReader,
+    @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async named(name: string, caller: BugCaller): Promise<GroupReasons> {
-    return this.of(await this.items.need(name, caller));
+  async getReasonsByName(name: string, caller: BugCaller): Promise<GroupReasons> {
+    return this.getReasons(await this.items.get(name, caller));
   }
 
-  async of(item: ItemDoc): Promise<GroupReasons> {
+  async getReasons(item: ItemDoc): Promise<GroupReasons> {
     const { items } = this.deps;
     const [{ keys, occurrences }, merged, from] = await Promise.all([
-      this.kept.of(item),
+      this.kept.read(item),
       items.find({ filter: { duplicate_of: item.id }, limit: MAX_MERGED_ITEMS }),
       item.split_from === undefined ? null : items.get(item.split_from),
     ]);
-    const names = new Map(this.rules.known(item.project).map(({ id, name }) => [id, name]));
-    const told = keys.slice(0, MAX_KEYS).map((key) => reasonOf(item, key, occurrences, names));
+    const names = new Map(this.rules.listCached(item.project).map(({ id, name }) => [id, name]));
+    const told = keys.slice(0, MAX_KEYS).map((key) => toKeyReason(item, key, occurrences, names));
     const refs = merged.items.map(({ ref }) => ref);
     const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => describeDifference(by))));
     const reasons = {
@@ -71,16 +71,16 @@ export class Reasons {
     };
     return {
       ...reasons,
-      says: saysOf(item, reasons),
+      says: formatSentences(item, reasons),
       untrusted_fields: ['exception_class', 'keys', 'split_off', 'says'],
     };
   }
 }
 
-function reasonOf(
+function toKeyReason(
   item: ItemDoc,
   { key, item_id, came, rule_id, made_of }: KeyDoc,
-  occurrences: readonly KeptOccurrence[],
+  occurrences: readonly GroupedOccurrence[],
   names: ReadonlyMap<string, string>,
 ): KeyReason {
   const own = occurrences.filter((one) => one.key === key);
@@ -90,8 +90,8 @@ function reasonOf(
   const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
   return {
     key,
-    origin: grouping?.origin.slice(0, MAX_LENGTH) || null,
-    masked: (grouping ?? first?.grouping)?.masked.slice(0, MAX_LENGTH) ?? null,
+    origin: grouping?.origin.slice(0, MAX_TEXT_LENGTH) || null,
+    masked: (grouping ?? first?.grouping)?.masked.slice(0, MAX_TEXT_LENGTH) ?? null,
     came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
     kept: own.length,
     fingerprint: rule_id !== undefined || (first !== undefined && grouping === null && !isSplit),
@@ -99,7 +99,7 @@ function reasonOf(
   };
 }
 
-const CAME: Record<KeyReason['came'], string> = {
+const ASSIGNMENT_SENTENCES: Record<KeyReason['came'], string> = {
   first: '',
   joined: ' It joined by class and message: until then nothing here named where it happened.',
   rewritten: ' It comes from frames that were rewritten by a source map after the report was counted.',
@@ -108,18 +108,18 @@ const CAME: Record<KeyReason['came'], string> = {
   split: ' It is the part that was split off.',
 };
 
-type Told = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
+type ReasonsData = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
 
-function saysOf(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: Told): string[] {
+function formatSentences(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: ReasonsData): string[] {
   const masked = item.type === 'feature' ? 'title' : 'message';
   const lines = keys.map(({ origin, masked: text, came, fingerprint, rule }) => {
-    if (rule?.name === null) return `A grouping rule that is gone put reports here.${CAME[came]}`;
-    if (rule !== null) return `The grouping rule “${rule.name}” puts reports here.${CAME[came]}`;
+    if (rule?.name === null) return `A grouping rule that is gone put reports here.${ASSIGNMENT_SENTENCES[came]}`;
+    if (rule !== null) return `The grouping rule “${rule.name}” puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
     if (fingerprint)
-      return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${CAME[came]}`;
+      return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
     const place = origin === null ? 'without a place in the code' : `from ${origin}`;
-    if (text === null) return `Reports of a key that no kept occurrence tells of.${CAME[came]}`;
-    return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${CAME[came]}`;
+    if (text === null) return `Reports of a key that no kept occurrence tells of.${ASSIGNMENT_SENTENCES[came]}`;
+    return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${ASSIGNMENT_SENTENCES[came]}`;
   });
   return [
     exception_class === null ? 'No class is named.' : `All have the class ${exception_class}.`,

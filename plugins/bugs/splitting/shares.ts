@@ -6,9 +6,9 @@
 import { DAY_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
 import { toHourKey, toMinuteKey } from '../item/rate.js';
-import type { Halves } from './halves.js';
+import type { SplitHalves } from './halves.js';
 
-export interface Shares {
+export interface CounterShares {
   hits: number;
   estimated: boolean;
   minutes: Record<string, number>;
@@ -16,9 +16,9 @@ export interface Shares {
   days: Record<string, number>;
 }
 
-type Counters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
+type ItemCounters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
 
-export function computeShares({ hit_count, minutes, hours, days = {} }: Counters, { leaves, stays }: Halves): Shares {
+export function computeShares({ hit_count, minutes, hours, days = {} }: ItemCounters, { leaves, stays }: SplitHalves): CounterShares {
   const kept = leaves.length + stays.length;
   const estimated = hit_count > kept;
   const share = leaves.length / kept;
@@ -55,7 +55,7 @@ export function computeShares({ hit_count, minutes, hours, days = {} }: Counters
   };
 }
 
-export function buildShareDecrements({ hits, minutes, hours, days }: Shares): Record<string, number> {
+export function buildShareDecrements({ hits, minutes, hours, days }: CounterShares): Record<string, number> {
   const of = (name: string, counters: Record<string, number>): [string, number][] =>
     Object.entries(counters).map(([key, n]) => [`${name}.${key}`, -n]);
   return Object.fromEntries([

@@ -18,23 +18,23 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
-import { createAlreadyClaimedError, isToken, createLeaseLostError, renewLease } from '../item/lease.js';
+import { createAlreadyClaimedError, matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { ItemDoc } from '../item/model.js';
-import { isLive } from '../item/view.js';
-import { Items } from '../store/items.js';
-import { LeaseTimes } from '../store/lease-times.js';
+import { isLeaseLive } from '../item/view.js';
+import { ItemService } from '../store/items.js';
+import { LeaseClockAdjuster } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { checkRevision } from '../editing/status-plan.js';
-import { SplitHandover } from './handover.js';
-import { splitIntoHalves, listVarieties, type Halves, type Selection } from './halves.js';
-import { KeptReader } from './kept.js';
-import { buildNewHalf, buildRemainder, buildHalfTexts } from './new-half.js';
+import { SplitCompletionService } from './handover.js';
+import { splitIntoHalves, listVarieties, type SplitHalves, type SplitSelection } from './halves.js';
+import { GroupedPartsReader } from './kept.js';
+import { buildSplitItem, buildRemainder, buildHalfTexts } from './new-half.js';
 import { buildSplitPreview, type SplitPreview } from './preview.js';
 import { computeShares, buildShareDecrements } from './shares.js';
 import type { SplitDoc } from '../item/work-documents.js';
-import { ItemNumbers } from '../intake/new-items.js';
+import { ItemNumberAllocator } from '../intake/new-items.js';
 
-export interface SplitRequest extends Selection {
+export interface SplitRequest extends SplitSelection {
   /** Title of the new item; by default derived as for a report. */
   title?: string;
   claim_token?: string;
@@ -42,25 +42,25 @@ export interface SplitRequest extends Selection {
   reason?: string;
 }
 
-export interface SplitOff {
+export interface SplitResult {
   item: Item;
   split_off: Item;
   preview: SplitPreview;
 }
 
 /** Checks whether a body requests a split by occurrence. An empty one reverts a merge. */
-export const isSelection = ({ occurrences, by }: Selection): boolean => occurrences !== undefined || by !== undefined;
+export const isSelection = ({ occurrences, by }: SplitSelection): boolean => occurrences !== undefined || by !== undefined;
 
 @injectable()
-export class Splitting {
+export class SplitService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Items) private readonly items: Items,
-    @inject(KeptReader) private readonly kept: KeptReader,
-    @inject(ItemNumbers) private readonly numbers: ItemNumbers,
-    @inject(SplitHandover) private readonly handover: SplitHandover,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(GroupedPartsReader) private readonly kept: GroupedPartsReader,
+    @inject(ItemNumberAllocator) private readonly numbers: ItemNumberAllocator,
+    @inject(SplitCompletionService) private readonly handover: SplitCompletionService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
@@ -68,43 +68,43 @@ export class Splitting {
    * occurrences. Stores nothing.
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed
    */
-  async preview(name: string, caller: BugCaller, selection: Selection): Promise<{ item: Item; preview: SplitPreview }> {
-    const item = await this.items.need(name, caller);
-    checkStatus(item);
-    const kept = await this.kept.of(item);
+  async preview(name: string, caller: BugCaller, selection: SplitSelection): Promise<{ item: Item; preview: SplitPreview }> {
+    const item = await this.items.get(name, caller);
+    validateStatus(item);
+    const kept = await this.kept.read(item);
     const varieties = listVarieties(kept.occurrences);
     const halves = isSelection(selection) ? splitIntoHalves(kept, selection, 'preview') : null;
-    return { item: await this.items.view(item), preview: buildSplitPreview(item, varieties, halves) };
+    return { item: await this.items.toView(item), preview: buildSplitPreview(item, varieties, halves) };
   }
 
   /**
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed,
    *   precondition_failed, already_claimed, lease_lost, claim_required, reason_required, conflict
    */
-  async split(name: string, caller: BugCaller, request: SplitRequest, ifMatch?: string): Promise<SplitOff> {
-    const first = await this.items.need(name, caller);
-    checkStatus(first);
+  async split(name: string, caller: BugCaller, request: SplitRequest, ifMatch?: string): Promise<SplitResult> {
+    const first = await this.items.get(name, caller);
+    validateStatus(first);
     const { claim_token: _secret, ...written } = request;
-    await this.secrets.refuse(written);
+    await this.secrets.rejectSecrets(written);
     const id = this.deps.ids.uuid();
-    await this.handover.finishOf(first.id);
-    const kept = await this.kept.of(first);
+    await this.handover.completeForItem(first.id);
+    const kept = await this.kept.read(first);
     const halves = splitIntoHalves(kept, request, id);
     const preview = buildSplitPreview(first, listVarieties(kept.occurrences), halves);
     const texts = await this.deps.texts.get(first.id);
     // Checked before a number is taken, and again on the written state.
-    this.#checkRight(first, request, caller, ifMatch);
-    const n = await this.numbers.next(first.project);
+    this.#validateAccess(first, request, caller, ifMatch);
+    const n = await this.numbers.allocate(first.project);
     const entry = this.deps.ids.uuid();
     let split: SplitDoc | null = null;
     const doc = await this.items
       .change(first.id, caller.name, async (item, change) => {
-        checkStatus(item);
+        validateStatus(item);
         // Another split moved occurrences that this one counts.
         if (item.parted_by !== first.parted_by)
           throw conflict('The item was split meanwhile; look at what it holds now.');
-        this.#checkRight(item, request, caller, ifMatch);
-        this.#lease(item, change, request, caller);
+        this.#validateAccess(item, request, caller, ifMatch);
+        this.#updateLease(item, change, request, caller);
         split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });
         const { id: _id, ...fields } = split;
         await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
@@ -112,15 +112,15 @@ export class Splitting {
       .catch(async (error: unknown) => {
         // A rejected request leaves no marker, unless the item was already written; after other
         // errors the job decides.
-        if (error instanceof ServiceError && split !== null) await this.handover.finish(split);
+        if (error instanceof ServiceError && split !== null) await this.handover.complete(split);
         throw error;
       });
-    if (split !== null) await this.handover.finish(split);
+    if (split !== null) await this.handover.complete(split);
     const made = await this.items.find(id);
     const left = (await this.deps.items.get(doc.id)) ?? doc;
     return {
-      item: await this.items.view(left),
-      split_off: await this.items.view(made ?? (split as unknown as SplitDoc).made),
+      item: await this.items.toView(left),
+      split_off: await this.items.toView(made ?? (split as unknown as SplitDoc).made),
       preview,
     };
   }
@@ -128,7 +128,7 @@ export class Splitting {
   #plan(
     item: ItemDoc,
     change: ChangeSet,
-    halves: Halves,
+    halves: SplitHalves,
     given: {
       id: string;
       n: number;
@@ -143,7 +143,7 @@ export class Splitting {
     const shares = computeShares(item, halves);
     const { fields, texts: left_texts } = buildRemainder(item, given.texts, leaves, stays, entry);
     const key = keys[0] ?? parts[0]?.part.key ?? item.dedup_key;
-    const made = buildNewHalf(
+    const made = buildSplitItem(
       item,
       leaves,
       shares,
@@ -151,8 +151,8 @@ export class Splitting {
       this.deps.ids,
     );
     const ref = made.ref;
-    change.assign(fields).take(buildShareDecrements(shares));
-    change.note('split_off', { item_id: id, ref, occurrences: leaves.length, ...told(difference) }, entry);
+    change.assign(fields).incrementCounters(buildShareDecrements(shares));
+    change.addHistoryEntry('split_off', { item_id: id, ref, occurrences: leaves.length, ...toHistoryData(difference) }, entry);
     const stayingBare = new Set(stays.map(({ bare }) => bare));
     return {
       id,
@@ -176,13 +176,13 @@ export class Splitting {
    * As with PATCH: the holder, or a caller with a reason to write despite a live lease, which
    * continues.
    */
-  #checkRight(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
+  #validateAccess(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
     checkRevision(item, ifMatch);
     const { claim_token, force, reason } = request;
     const now = this.deps.clock.now();
-    const live = isLive(item.claim, now);
+    const live = isLeaseLive(item.claim, now);
     if (claim_token !== undefined) {
-      if (!live || item.claim === null || !isToken(item.claim, claim_token))
+      if (!live || item.claim === null || !matchesToken(item.claim, claim_token))
         throw createLeaseLostError(item, claim_token, caller, now);
       if (caller.by_tool === true && item.claim.credential !== caller.id) throw createClaimRequiredError();
       return;
@@ -192,22 +192,22 @@ export class Splitting {
     if (caller.by_tool === true) throw createClaimRequiredError();
   }
 
-  #lease(item: ItemDoc, change: ChangeSet, { claim_token, reason }: SplitRequest, caller: BugCaller): void {
+  #updateLease(item: ItemDoc, change: ChangeSet, { claim_token, reason }: SplitRequest, caller: BugCaller): void {
     const now = this.deps.clock.now();
     change.by = claim_token !== undefined ? 'holder' : caller.kind === 'session' ? 'person' : 'other';
-    if (!isLive(item.claim, now) || item.claim === null) return;
-    if (claim_token === undefined) change.note('forced', { agent: item.claim.agent, reason: reason ?? null });
+    if (!isLeaseLive(item.claim, now) || item.claim === null) return;
+    if (claim_token === undefined) change.addHistoryEntry('forced', { agent: item.claim.agent, reason: reason ?? null });
     else {
-      const lease = renewLease(item.claim, now, this.times.mark());
+      const lease = renewLease(item.claim, now, this.times.getClockStamp());
       if (lease !== item.claim) change.assign({ claim: lease });
     }
   }
 }
 
-const told = (difference: Halves['difference']): { field?: string; values?: string[] } =>
+const toHistoryData = (difference: SplitHalves['difference']): { field?: string; values?: string[] } =>
   difference === null ? {} : { field: difference.field, values: difference.values.slice(0, 10) };
 
-function checkStatus({ status }: ItemDoc): void {
+function validateStatus({ status }: ItemDoc): void {
   if (status === 'duplicate')
     throw new ServiceError(
       'invalid_transition',

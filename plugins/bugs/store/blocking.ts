@@ -9,43 +9,43 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { elapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFinished } from '../item/transitions.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { MAX_LINKS } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
-import { Revisions } from './revisions.js';
+import { ItemRevisionWriter } from './revisions.js';
 
 /** Older markers belong to a process that has ended. */
-const LEFTOVER_MS = 10_000;
+const STALE_MARKER_MS = 10_000;
 const BATCH_SIZE = 100;
 const CHUNK_SIZE = 500;
 
 @injectable()
-export class Blocking {
+export class BlockingService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'clock'>,
-    @inject(Revisions) private readonly revisions: Revisions,
+    @inject(ItemRevisionWriter) private readonly revisions: ItemRevisionWriter,
   ) {}
 
-  async spread({ id, relink_at }: Pick<ItemDoc, 'id' | 'relink_at'>): Promise<void> {
+  async updateBlockedItems({ id, relink_at }: Pick<ItemDoc, 'id' | 'relink_at'>): Promise<void> {
     if (relink_at === undefined) return;
-    for (const blocked of await this.blockedBy(id)) await this.decide(blocked);
+    for (const blocked of await this.listBlockedIds(id)) await this.reevaluate(blocked);
     await this.deps.items.change({ id, relink_at }, { unset: ['relink_at'] });
   }
 
-  async blockedBy(id: string): Promise<string[]> {
+  async listBlockedIds(id: string): Promise<string[]> {
     const filter = { from: id, kind: 'blocks', state: 'made' };
     return (await this.deps.links.find({ filter, limit: MAX_LINKS })).items.map(({ to }) => to);
   }
 
-  async decide(id: string): Promise<void> {
+  async reevaluate(id: string): Promise<void> {
     if ((await this.deps.items.change({ id }, { inc: { links: 1 } })) === null) return;
     try {
       await this.revisions.change(id, 'system', async (item, change) =>
-        planBlocked(item, change, await this.#unfinished(id)),
+        planBlocked(item, change, await this.#listUnfinishedBlockers(id)),
       );
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
@@ -58,9 +58,9 @@ export class Blocking {
    */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
-    const left = elapsed('relink_at', LEFTOVER_MS, clock.now());
+    const left = buildElapsedFilter('relink_at', STALE_MARKER_MS, clock.now());
     for await (const page of iteratePages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH_SIZE })) {
-      for (const item of page) await this.spread(item);
+      for (const item of page) await this.updateBlockedItems(item);
       if (signal?.aborted === true) return;
     }
     const waiting = { 'blocked.at': { gt: '' } };
@@ -69,14 +69,14 @@ export class Blocking {
       sort: [['blocked.at', 'asc']],
       limit: BATCH_SIZE,
     })) {
-      const blockers = await this.#open(page.flatMap(({ blocked }) => blocked?.by ?? []));
+      const blockers = await this.#filterUnfinished(page.flatMap(({ blocked }) => blocked?.by ?? []));
       const free = page.filter(({ blocked }) => blocked?.by.some((id) => !blockers.has(id)) === true);
-      for (const { id } of free) await this.decide(id);
+      for (const { id } of free) await this.reevaluate(id);
       if (signal?.aborted === true) return;
     }
   }
 
-  async #open(ids: readonly string[]): Promise<Set<string>> {
+  async #filterUnfinished(ids: readonly string[]): Promise<Set<string>> {
     const open = new Set<string>();
     for (let at = 0; at < ids.length; at += CHUNK_SIZE) {
       const asked = ids.slice(at, at + CHUNK_SIZE);
@@ -86,11 +86,11 @@ export class Blocking {
     return open;
   }
 
-  async #unfinished(id: string): Promise<string[]> {
+  async #listUnfinishedBlockers(id: string): Promise<string[]> {
     const filter = { to: id, kind: 'blocks', state: 'made' };
     const links = await this.deps.links.find({ filter, limit: MAX_LINKS });
     if (links.items.length === 0) return [];
-    return [...(await this.#open(links.items.map(({ from }) => from)))].toSorted();
+    return [...(await this.#filterUnfinished(links.items.map(({ from }) => from)))].toSorted();
   }
 }
 
@@ -98,8 +98,8 @@ function planBlocked(item: ItemDoc, change: ChangeSet, by: string[]): void {
   const before = item.blocked?.by ?? [];
   if (before.join() === by.join()) return;
   if (by.length > 0) change.assign({ blocked: { by, at: item.blocked?.at ?? change.at } });
-  if (by.length > 0 && before.length === 0) change.note('blocked');
+  if (by.length > 0 && before.length === 0) change.addHistoryEntry('blocked');
   if (by.length > 0) return;
-  change.assign({ blocked: null }).note('unblocked');
-  if (change.next.status === 'open') change.tell('bug.unblocked');
+  change.assign({ blocked: null }).addHistoryEntry('unblocked');
+  if (change.next.status === 'open') change.addEvent('bug.unblocked');
 }

@@ -8,7 +8,7 @@ import { toPublicRefId } from './client-refs.js';
 
 const CHUNK_SIZE = 200;
 
-type Parts = Pick<BugDeps, 'refs' | 'projects'>;
+type RefLookupDeps = Pick<BugDeps, 'refs' | 'projects'>;
 
 /**
  * Returns the ids of items that reports with this `client_ref` created or were counted for. A
@@ -16,7 +16,7 @@ type Parts = Pick<BugDeps, 'refs' | 'projects'>;
  * @param only project slugs; default: all projects
  */
 export async function findIdsByClientRef(
-  { refs, projects }: Parts,
+  { refs, projects }: RefLookupDeps,
   ref: string,
   only?: readonly string[],
 ): Promise<string[]> {

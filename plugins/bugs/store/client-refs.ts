@@ -15,25 +15,25 @@
  * because concurrent reports could create two items.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { elapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
-import { Commit, type PreparedWrites, type Write } from './commit.js';
+import { WriteCommitter, type PreparedWrites, type DocumentWrite } from './commit.js';
 
-const OCCURRENCE_DAYS = 30;
-const SEEN = 5_000;
+const OCCURRENCE_REF_DAYS = 30;
+const MAX_RECENT_REFS = 5_000;
 const BATCH_SIZE = 200;
 /** Number of entries in an item from which entries of ended processes are searched. */
-const CROWDED = 64;
+const CROWDED_ENTRY_COUNT = 64;
 /** Age from which an open reference belongs to an ended process. */
 const ABANDONED_MS = 60_000;
 
-interface Finish {
+interface ClosedRef {
   id: string;
   project: string;
   item_id: string;
@@ -42,37 +42,37 @@ interface Finish {
   helped: boolean;
 }
 
-interface Note {
+interface InflightEntry {
   id: string;
   droppable_at: number;
 }
 
 @injectable()
-export class ClientRefs {
-  #queue: Finish[] = [];
+export class ClientRefService {
+  #queue: ClosedRef[] = [];
   #running: Promise<void> | null = null;
   /** Closed references that are still in `inflight`, by item. */
-  readonly #noted = new Map<string, Note[]>();
+  readonly #inflightEntries = new Map<string, InflightEntry[]>();
   readonly #tidying = new Set<string>();
 
   /** Recently used references: a repeat usually follows soon, and then starts with a lookup. */
-  readonly #seen = new BoundedMap<true>({ most: SEEN });
+  readonly #recent = new BoundedMap<true>({ most: MAX_RECENT_REFS });
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Commit) private readonly commit: Commit,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {}
 
   /**
    * @param isPublic sent with an intake key, which has a separate namespace (contract 20, values)
    */
-  idOf(project: string, clientRef: string, isPublic: boolean): string {
+  toRefId(project: string, clientRef: string, isPublic: boolean): string {
     return isPublic ? toPublicRefId(project, clientRef) : hashWithinProject(project, clientRef);
   }
 
   async find(id: string): Promise<RefDoc | null> {
     const ref = await this.deps.refs.get(id);
-    if (ref !== null) this.#seen.set(id, true);
+    if (ref !== null) this.#recent.set(id, true);
     return ref;
   }
 
@@ -80,8 +80,8 @@ export class ClientRefs {
    * Checks whether the reference was used recently and may be a repeat. Only the store knows for
    * sure.
    */
-  isSeenLately(id: string): boolean {
-    return this.#seen.get(id) === true;
+  isRecentlyUsed(id: string): boolean {
+    return this.#recent.get(id) === true;
   }
 
   /**
@@ -91,17 +91,17 @@ export class ClientRefs {
    * @returns null when the reference exists or a write of `before` was rejected
    */
   async prepare(
-    { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
-    before: readonly Write[] = [],
+    { id, project, item_id, own }: Pick<ClosedRef, 'id' | 'project' | 'item_id' | 'own'>,
+    before: readonly DocumentWrite[] = [],
   ): Promise<PreparedWrites | null> {
-    this.#seen.set(id, true);
-    const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#expiry() };
+    this.#recent.set(id, true);
+    const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#getExpiry() };
     const open: RefDoc = { id, project, item_id, open_at: this.deps.clock.iso(), expires_at: null };
     return this.commit.prepare(before, { collection: 'refs', open, closed });
   }
 
-  #expiry(): string {
-    return isoOf(this.deps.clock.now() + OCCURRENCE_DAYS * 86_400_000);
+  #getExpiry(): string {
+    return toIsoString(this.deps.clock.now() + OCCURRENCE_REF_DAYS * 86_400_000);
   }
 
   /**
@@ -132,18 +132,18 @@ export class ClientRefs {
   }
 
   /** Closes a counted reference after the response. */
-  finish(done: Finish): void {
+  scheduleClose(done: ClosedRef): void {
     this.#queue.push(done);
-    this.#running ??= this.#work().finally(() => {
+    this.#running ??= this.#closePending().finally(() => {
       this.#running = null;
     });
   }
 
-  async #work(): Promise<void> {
+  async #closePending(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
         const batch = this.#queue.slice(0, BATCH_SIZE);
-        await this.#close(batch);
+        await this.#closeBatch(batch);
         this.#queue = this.#queue.slice(batch.length);
       }
     } catch (error) {
@@ -152,8 +152,8 @@ export class ClientRefs {
     }
   }
 
-  async #close(batch: readonly Finish[]): Promise<void> {
-    const expires = this.#expiry();
+  async #closeBatch(batch: readonly ClosedRef[]): Promise<void> {
+    const expires = this.#getExpiry();
     await this.deps.refs.bulk(
       batch.map(({ id, project, item_id, own }) => ({
         put: { id, project, item_id, open_at: null, expires_at: own ? null : expires },
@@ -161,46 +161,46 @@ export class ClientRefs {
     );
     for (const { id, item_id, helped } of batch) {
       const note = { id, droppable_at: this.deps.clock.now() + (helped ? ABANDONED_MS : 0) };
-      this.#noted.set(item_id, [...(this.#noted.get(item_id) ?? []), note]);
+      this.#inflightEntries.set(item_id, [...(this.#inflightEntries.get(item_id) ?? []), note]);
     }
   }
 
   /** Returns paths that the next write of the item may remove, and treats them as removed. */
-  takeNotes(itemId: string): string[] {
-    const notes = this.#noted.get(itemId);
+  takeRemovablePaths(itemId: string): string[] {
+    const notes = this.#inflightEntries.get(itemId);
     if (notes === undefined) return [];
     const now = this.deps.clock.now();
     const kept = notes.filter((note) => note.droppable_at > now);
-    if (kept.length === 0) this.#noted.delete(itemId);
-    else this.#noted.set(itemId, kept);
+    if (kept.length === 0) this.#inflightEntries.delete(itemId);
+    else this.#inflightEntries.set(itemId, kept);
     return notes.filter((note) => note.droppable_at <= now).map(({ id }) => `inflight.${id}`);
   }
 
   /**
    * Removes entries of items without newer counts, and those that a crash left in a crowded item.
    */
-  async tidy(): Promise<void> {
-    for (const itemId of this.#noted.keys()) {
-      const unset = this.takeNotes(itemId);
+  async removeStaleEntries(): Promise<void> {
+    for (const itemId of this.#inflightEntries.keys()) {
+      const unset = this.takeRemovablePaths(itemId);
       if (unset.length > 0) await this.deps.items.change({ id: itemId }, { unset });
     }
   }
 
   isCrowded({ inflight }: ItemDoc): boolean {
-    return Object.keys(inflight).length >= CROWDED;
+    return Object.keys(inflight).length >= CROWDED_ENTRY_COUNT;
   }
 
-  async tidyItem(item: ItemDoc): Promise<void> {
+  async removeItemEntries(item: ItemDoc): Promise<void> {
     if (!this.isCrowded(item) || this.#tidying.has(item.id)) return;
     this.#tidying.add(item.id);
     try {
-      await this.#dropFinished(item);
+      await this.#removeClosedEntries(item);
     } finally {
       this.#tidying.delete(item.id);
     }
   }
 
-  async #dropFinished(item: ItemDoc): Promise<void> {
+  async #removeClosedEntries(item: ItemDoc): Promise<void> {
     const ids = Object.keys(item.inflight);
     const { items } = await this.deps.refs.find({
       filter: { id: { in: ids.slice(0, 1000) }, open_at: null },
@@ -213,7 +213,7 @@ export class ClientRefs {
   async reconcile(): Promise<void> {
     const { refs, items, clock } = this.deps;
     const open = await refs.find({
-      filter: elapsed('open_at', ABANDONED_MS, clock.now()),
+      filter: buildElapsedFilter('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
       limit: BATCH_SIZE,
     });
@@ -226,12 +226,12 @@ export class ClientRefs {
       // A reference without a count was never acknowledged: it is deleted, and a repeat binds it
       // again.
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
-      else this.finish({ id: ref.id, project: ref.project, item_id: item.id, own: isOwn(item, ref.id), helped: false });
+      else this.scheduleClose({ id: ref.id, project: ref.project, item_id: item.id, own: isOwnRef(item, ref.id), helped: false });
     }
     await this.drain();
   }
 
-  async forget(signal?: AbortSignal): Promise<void> {
+  async deleteExpired(signal?: AbortSignal): Promise<void> {
     const { refs, clock } = this.deps;
     await removeAll(refs, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
@@ -252,5 +252,5 @@ export const toPublicRefId = (project: string, clientRef: string): string =>
  * Checks whether the reference is the item's own, in either namespace, and retained as long as the
  * item.
  */
-export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
+export const isOwnRef = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
   client_ref !== null && (hashWithinProject(project, client_ref) === ref || toPublicRefId(project, client_ref) === ref);

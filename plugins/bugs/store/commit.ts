@@ -7,10 +7,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
-export type Write = TransactionWrite;
+export type DocumentWrite = TransactionWrite;
 
 /** Document that marks other writes as pending: open before them, closed after them. */
-export interface Marker {
+export interface PendingMarker {
   collection: string;
   open: Doc;
   closed: Doc;
@@ -18,21 +18,21 @@ export interface Marker {
 
 export interface PreparedWrites {
   /** Writes to include with the count; empty when the store has them already. */
-  along: readonly Write[];
+  along: readonly DocumentWrite[];
   /** The open marker is stored, and the caller must close it. */
   opened: boolean;
 }
 
-export interface Written {
+export interface CommitResult {
   docs: readonly (Doc | null)[];
   beside: readonly boolean[];
 }
 
 @injectable()
-export class Commit {
+export class WriteCommitter {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
-  get isTogether(): boolean {
+  get isAtomic(): boolean {
     return this.deps.transact !== null;
   }
 
@@ -40,12 +40,12 @@ export class Commit {
    * Writes `before` and opens the marker, or returns both for the transaction. Returns null when a
    * write was rejected.
    */
-  async prepare(before: readonly Write[], marker: Marker | null): Promise<PreparedWrites | null> {
+  async prepare(before: readonly DocumentWrite[], marker: PendingMarker | null): Promise<PreparedWrites | null> {
     const { transact } = this.deps;
     const insert = transact === null ? marker?.open : marker?.closed;
     const writes = marker && insert ? [...before, { collection: marker.collection, insert }] : before;
     if (transact !== null) return { along: writes, opened: false };
-    return (await this.#inTurn(writes)) && { along: [], opened: marker !== null };
+    return (await this.#writeInOrder(writes)) && { along: [], opened: marker !== null };
   }
 
   /**
@@ -53,18 +53,18 @@ export class Commit {
    *   run concurrently, and their rejection is ignored
    * @returns null when a write was rejected
    */
-  async write(writes: readonly Write[], beside: readonly Write[] = []): Promise<Written | null> {
+  async write(writes: readonly DocumentWrite[], beside: readonly DocumentWrite[] = []): Promise<CommitResult | null> {
     const { transact } = this.deps;
     if (transact !== null && writes.length > 1) {
       const docs = await transact([...writes, ...beside]);
       return docs && { docs, beside: beside.map(() => true) };
     }
     if (beside.length === 0) {
-      const docs = await this.#inTurn(writes);
+      const docs = await this.#writeInOrder(writes);
       return docs && { docs, beside: [] };
     }
-    const kept = Promise.all(beside.map(async (write) => (await this.#one(write)) !== null));
-    const [docs, stored] = await Promise.all([this.#inTurn(writes), kept]);
+    const kept = Promise.all(beside.map(async (write) => (await this.#writeOne(write)) !== null));
+    const [docs, stored] = await Promise.all([this.#writeInOrder(writes), kept]);
     return docs && { docs, beside: stored };
   }
 
@@ -72,7 +72,7 @@ export class Commit {
    * Sorts entries that are written with a change: `along` are stored immediately, `waiting` stay in
    * the document until delivered (item-outbox.ts).
    */
-  sorted<T>(entries: readonly T[], placeOf: (entry: T) => Write | null): { along: Write[]; waiting: readonly T[] } {
+  partition<T>(entries: readonly T[], placeOf: (entry: T) => DocumentWrite | null): { along: DocumentWrite[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };
     return {
       along: entries.flatMap((entry) => placeOf(entry) ?? []),
@@ -80,18 +80,18 @@ export class Commit {
     };
   }
 
-  async #inTurn(writes: readonly Write[]): Promise<(Doc | null)[] | null> {
+  async #writeInOrder(writes: readonly DocumentWrite[]): Promise<(Doc | null)[] | null> {
     const docs: (Doc | null)[] = [];
     for (const write of writes) {
-      const done = await this.#one(write);
+      const done = await this.#writeOne(write);
       if (done === null) return null;
       docs.push(done.doc);
     }
     return docs;
   }
 
-  #one(write: Write): Promise<{ doc: Doc | null } | null> {
-    const collection = this.#collection(write.collection);
+  #writeOne(write: DocumentWrite): Promise<{ doc: Doc | null } | null> {
+    const collection = this.#getCollection(write.collection);
     if ('change' in write) {
       const { collection: _name, change, update, answer: _answer, ...options } = write;
       return collection.change(change, update, options);
@@ -114,7 +114,7 @@ export class Commit {
     }
   }
 
-  #collection(name: string): Collection<Doc> {
+  #getCollection(name: string): Collection<Doc> {
     return this.deps[name as 'items'];
   }
 }

@@ -6,11 +6,11 @@
  * times that a clock showed twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { RepeatedTimes } from '../../../lib/clock-skew.js';
-import { isoOf } from '../../../lib/time.js';
+import { RepeatedTimeRange } from '../../../lib/clock-skew.js';
+import { toIsoString } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
-interface Open {
+interface PendingWrite {
   now: number;
   place: number;
 }
@@ -18,11 +18,11 @@ interface Open {
 @injectable()
 export class DeltaWatermark {
   /** Pending writes in any order; a map would allocate an entry per write. */
-  readonly #open: Open[] = [];
-  readonly #repeated: RepeatedTimes;
+  readonly #pending: PendingWrite[] = [];
+  readonly #repeated: RepeatedTimeRange;
 
   constructor(@inject(DEPS) private readonly deps: BugDeps) {
-    this.#repeated = new RepeatedTimes(deps.clock, deps.config.delta_margin_seconds * 1000);
+    this.#repeated = new RepeatedTimeRange(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
   /** Call before the first write: the clock may have moved backwards since the last process. */
@@ -32,7 +32,7 @@ export class DeltaWatermark {
       limit: 1,
       damaged: () => undefined,
     });
-    this.#repeated.start(items[0]?.updated_at);
+    this.#repeated.detectEarlierStep(items[0]?.updated_at);
   }
 
   /**
@@ -47,10 +47,10 @@ export class DeltaWatermark {
     const { clock, config, items } = this.deps;
     const now = clock.now();
     const began = clock.monotonic();
-    const open = { now, place: this.#open.length };
-    this.#open.push(open);
+    const open = { now, place: this.#pending.length };
+    this.#pending.push(open);
     try {
-      const result = await run(isoOf(now), now);
+      const result = await run(toIsoString(now), now);
       if (clock.monotonic() - began > (config.delta_margin_seconds * 1000) / 2) {
         const id = typeof itemId === 'string' ? itemId : itemId(result);
         if (id !== null) await items.change({ id }, { max: { updated_at: clock.iso() } });
@@ -61,26 +61,26 @@ export class DeltaWatermark {
     }
   }
 
-  #close({ place }: Open): void {
-    const last = this.#open.pop();
+  #close({ place }: PendingWrite): void {
+    const last = this.#pending.pop();
     if (last === undefined || last.place === place) return;
     last.place = place;
-    this.#open[place] = last;
+    this.#pending[place] = last;
   }
 
   /** Returns a safe mark (RFC 3339): clients that query changes since then miss none. */
-  safe(): string {
+  getSafeMark(): string {
     this.#repeated.check();
     const { clock, config } = this.deps;
     let mark = clock.now() - config.delta_margin_seconds * 1000;
-    for (const { now } of this.#open) mark = Math.min(mark, now);
-    return isoOf(mark);
+    for (const { now } of this.#pending) mark = Math.min(mark, now);
+    return toIsoString(mark);
   }
 
   /**
    * Returns the start of a query with this mark (RFC 3339), even after the clock moved backwards.
    */
-  since(mark: string): string {
-    return this.#repeated.since(mark);
+  getStart(mark: string): string {
+    return this.#repeated.getQueryStart(mark);
   }
 }

@@ -9,15 +9,15 @@ import { StoreFull, type Filter } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toStatKey } from '../item/stat-kinds.js';
-import { UNFILED, listPendingEntries, type ChangeSet } from '../item/change-set.js';
+import { UNFILED_FIELDS, listPendingEntries, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
-import { UNFILED_CLAIM, UNFILED_CREATION } from '../item/stored-names.js';
-import { Commit, type Write } from './commit.js';
+import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from '../item/stored-names.js';
+import { WriteCommitter, type DocumentWrite } from './commit.js';
 
 /**
  * Without batched writes, events of several new groups are emitted together; the first immediately.
  */
-const GATHER_MS = 500;
+const BATCH_WINDOW_MS = 500;
 
 @injectable()
 export class ItemOutbox {
@@ -25,16 +25,16 @@ export class ItemOutbox {
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Commit) private readonly commit: Commit,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {
     this.#outbox = new Outbox({
       rows: deps.items,
-      place: (item, entries) => this.#place(item, entries),
+      place: (item, entries) => this.#storeEntries(item, entries),
       deliver: (item, entry) => this.#deliver(item, entry),
       inOrder: false,
-      ...(commit.isTogether ? {} : { gatherMs: GATHER_MS }),
+      ...(commit.isAtomic ? {} : { gatherMs: BATCH_WINDOW_MS }),
       now: () => deps.clock.now(),
-      failed: (err, item) =>
+      onFailed: (err, item) =>
         deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job repeats it'),
     });
   }
@@ -47,9 +47,9 @@ export class ItemOutbox {
     filter: Filter,
     change: ChangeSet,
   ): Promise<{ doc: ItemDoc; entries: readonly ItemOutboxEntry[] } | null> {
-    const { item, written } = change;
-    const { along, waiting } = this.commit.sorted(written, (entry) => placeOf(item, entry));
-    const update = change.update(waiting);
+    const { item, pendingEntries: written } = change;
+    const { along, waiting } = this.commit.partition(written, (entry) => toFilingWrite(item, entry));
+    const update = change.toUpdate(waiting);
     const done = await this.commit.write([{ collection: 'items', change: filter, update, answer: true }, ...along]);
     return done && { doc: done.docs[0] as ItemDoc, entries: waiting };
   }
@@ -60,7 +60,7 @@ export class ItemOutbox {
    */
   async flush(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    await this.#place(item, entries);
+    await this.#storeEntries(item, entries);
     this.#outbox.send(item, entries);
   }
 
@@ -68,17 +68,17 @@ export class ItemOutbox {
    * Moves the unfiled entries of an item into its history, before the history is read.
    * @returns entries that could not be stored because the disk is full
    */
-  async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
+  async fileEntries(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
     const unfiled = item === null ? [] : listPendingEntries(item);
     if (item === null || unfiled.length === 0) return [];
-    const { [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
+    const { [UNFILED_CREATION_FIELD]: creator, [UNFILED_CLAIM_FIELD]: claimed } = item;
     const change = {
       id: itemId,
-      ...(creator !== undefined && { [UNFILED_CREATION]: creator }),
-      ...(claimed && { [`${UNFILED_CLAIM}.id`]: claimed.id }),
+      ...(creator !== undefined && { [UNFILED_CREATION_FIELD]: creator }),
+      ...(claimed && { [`${UNFILED_CLAIM_FIELD}.id`]: claimed.id }),
     };
-    const update = { unset: UNFILED.filter((field) => item[field] !== undefined) };
+    const update = { unset: UNFILED_FIELDS.filter((field) => item[field] !== undefined) };
     try {
       // Rejected when another call or change was faster: then the history has the entries already.
       await this.commit.write([
@@ -92,7 +92,7 @@ export class ItemOutbox {
     }
   }
 
-  async #place(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
+  async #storeEntries(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     const comments = entries.filter((entry) => entry.kind === 'comment');
     if (comments.length > 0)
@@ -113,8 +113,8 @@ export class ItemOutbox {
     return this.#outbox.reconcile(signal);
   }
 
-  oldestAge(): Promise<number> {
-    return this.#outbox.oldestAge();
+  getOldestAge(): Promise<number> {
+    return this.#outbox.getOldestAge();
   }
 
   drain(): Promise<void> {
@@ -123,11 +123,11 @@ export class ItemOutbox {
 }
 
 /** Returns the write that files an entry; null for an event. */
-function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
+function toFilingWrite(item: ItemDoc, entry: ItemOutboxEntry): DocumentWrite | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: toCommentDocument(item, entry) };
   if (entry.kind !== 'activity') return null;
   const doc = toActivityDocument(item, entry);
-  return entry.id === item.id || entry.id === item[UNFILED_CLAIM]?.id
+  return entry.id === item.id || entry.id === item[UNFILED_CLAIM_FIELD]?.id
     ? { collection: 'activity', put: doc }
     : { collection: 'activity', insert: doc };
 }

@@ -1,26 +1,26 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Find } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { toItemView } from '../item/view.js';
-import { Blocking } from './blocking.js';
-import { LeaseTimes } from './lease-times.js';
-import { Revisions, type ItemPlan } from './revisions.js';
-import { Words } from './words.js';
+import { BlockingService } from './blocking.js';
+import { LeaseClockAdjuster } from './lease-times.js';
+import { ItemRevisionWriter, type ItemPlan } from './revisions.js';
+import { SearchTextService } from './words.js';
 
-const projectOf = ({ project }: ItemDoc): string => project;
+const getProject = ({ project }: ItemDoc): string => project;
 
 @injectable()
-export class Items {
+export class ItemService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Revisions) private readonly revisions: Revisions,
-    @inject(Blocking) private readonly blocking: Blocking,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
-    @inject(Words) private readonly words: Words,
+    @inject(ItemRevisionWriter) private readonly revisions: ItemRevisionWriter,
+    @inject(BlockingService) private readonly blocking: BlockingService,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
+    @inject(SearchTextService) private readonly words: SearchTextService,
   ) {}
 
   /** Returns the item with this id or ref, ignoring case, or null. */
@@ -28,35 +28,35 @@ export class Items {
     const { items } = this.deps;
     const name = given.toLowerCase();
     if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return null;
-    await this.times.settle();
+    await this.times.adjustAfterStep();
     return (await items.get(name)) ?? (await items.find({ filter: { ref: name }, limit: 1 })).items[0] ?? null;
   }
 
   /** @throws ServiceError not_found, also for an item of another project than the caller's */
-  async need(name: string, caller: BugCaller): Promise<ItemDoc> {
-    return owned(caller.project, await this.find(name), projectOf, 'item with this id');
+  async get(name: string, caller: BugCaller): Promise<ItemDoc> {
+    return owned(caller.project, await this.find(name), getProject, 'item with this id');
   }
 
   /** Returns the item with this id or ref if the caller may see it, otherwise null. */
-  async known(name: string, caller: BugCaller): Promise<ItemDoc | null> {
-    return ownedOrNull(caller.project, await this.find(name), projectOf);
+  async findVisible(name: string, caller: BugCaller): Promise<ItemDoc | null> {
+    return ownedOrNull(caller.project, await this.find(name), getProject);
   }
 
-  async view(item: ItemDoc): Promise<Item> {
-    return this.located(toItemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
+  async toView(item: ItemDoc): Promise<Item> {
+    return this.addRepository(toItemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
   /**
    * Adds the project's repository, entered by an administrator, if the item names none: it is
    * trusted text (contract 20, untrusted text).
    */
-  async located(view: Item): Promise<Item> {
+  async addRepository(view: Item): Promise<Item> {
     const repo_url = view.repo_url ? null : (await this.deps.projects.get(view.project))?.repo_url;
     return repo_url ? { ...view, repo_url } : view;
   }
 
   /** @param damaged is called for unreadable long texts; by default they are an error */
-  async views(items: readonly ItemDoc[], damaged?: Find['damaged']): Promise<Item[]> {
+  async toViews(items: readonly ItemDoc[], damaged?: FindQuery['damaged']): Promise<Item[]> {
     if (items.length === 0) return [];
     const texts = await this.deps.texts.find({
       filter: { id: { in: items.map(({ id }) => id) } },
@@ -65,7 +65,7 @@ export class Items {
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
     const now = this.deps.clock.now();
-    return Promise.all(items.map((item) => this.located(toItemView(item, byId.get(item.id) ?? null, now))));
+    return Promise.all(items.map((item) => this.addRepository(toItemView(item, byId.get(item.id) ?? null, now))));
   }
 
   /**
@@ -76,12 +76,12 @@ export class Items {
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
     const doc = await this.revisions.change(id, actor, plan);
-    if (doc.relink_at !== undefined) await this.blocking.spread(doc);
-    if (doc.words_at !== undefined) await this.words.refresh(id);
+    if (doc.relink_at !== undefined) await this.blocking.updateBlockedItems(doc);
+    if (doc.words_at !== undefined) await this.words.rebuild(id);
     return doc;
   }
 
-  describe(id: string, description: string | null): Promise<void> {
-    return this.words.describe(id, description);
+  setDescription(id: string, description: string | null): Promise<void> {
+    return this.words.setDescription(id, description);
   }
 }

@@ -6,106 +6,106 @@
  * later than its length allows is shortened.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockSteps } from '../../../lib/clock-skew.js';
+import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockStepDetector } from '../../../lib/clock-skew.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { HOUR_MS, isoOf, SECOND_MS } from '../../../lib/time.js';
-import type { Filter, Find, WriteOp } from '../../../ports/store.js';
+import { HOUR_MS, toIsoString, SECOND_MS } from '../../../lib/time.js';
+import type { Filter, FindQuery, WriteOp } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import type { ClaimLease, ItemDoc, LeaseMark } from '../item/model.js';
+import type { ClaimLease, ItemDoc, LeaseClockStamp } from '../item/model.js';
 import { narrowToAny } from '../item/queue.js';
-import { Commit } from './commit.js';
+import { WriteCommitter } from './commit.js';
 
 const MAX_LEASE_MS = 4 * HOUR_MS;
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** A write planned before the first pass may restore an old lease. */
-const PASSES = 3;
+const MAX_PASSES = 3;
 
-type Times = Required<LeaseMark> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>;
+type StampedLeaseTimes = Required<LeaseClockStamp> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>;
 
 @injectable()
-export class LeaseTimes {
-  readonly #steps: ClockSteps;
+export class LeaseClockAdjuster {
+  readonly #steps: ClockStepDetector;
   readonly #moving = new SingleFlight<void>();
   /**
    * Detected clock steps, including process start, and the step after which all leases were moved.
    */
-  #seen = 1;
+  #detectedSteps = 1;
   #moved = 0;
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Commit) private readonly commit: Commit,
+    @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {
-    this.#steps = new ClockSteps(deps.clock, MAX_LEASE_MS);
+    this.#steps = new ClockStepDetector(deps.clock, MAX_LEASE_MS);
   }
 
-  mark(now = this.deps.clock.now()): Required<LeaseMark> {
+  getClockStamp(now = this.deps.clock.now()): Required<LeaseClockStamp> {
     const { clock } = this.deps;
     return { epoch: clock.epoch, offset: Math.round(now - clock.monotonic()) };
   }
 
   /** Whether the clock has not stepped since `adjustAfterStep`. */
-  get isSettled(): boolean {
+  get isAdjusted(): boolean {
     this.#check();
-    return this.#moved === this.#seen;
+    return this.#moved === this.#detectedSteps;
   }
 
   /** Call before reading leases: moves them after a clock step. */
-  async settle(): Promise<void> {
+  async adjustAfterStep(): Promise<void> {
     this.#check();
-    while (this.#moved !== this.#seen) {
+    while (this.#moved !== this.#detectedSteps) {
       await this.#moving.share('', async () => {
-        const seen = this.#seen;
-        for (let pass = 0; pass < PASSES && (await this.#move({ gt: '' })); pass++);
+        const seen = this.#detectedSteps;
+        for (let pass = 0; pass < MAX_PASSES && (await this.#moveLeases({ gt: '' })); pass++);
         this.#moved = seen;
       });
     }
   }
 
   /** Shortens leases of machines whose clock was far ahead; called by the job. */
-  async anchor(): Promise<void> {
-    await this.settle();
-    await this.#move({ gt: isoOf(this.#latest() + MAX_LEASE_MS + CLOCK_SKEW_MS) });
+  async shortenOverlong(): Promise<void> {
+    await this.adjustAfterStep();
+    await this.#moveLeases({ gt: toIsoString(this.#getLatestTime() + MAX_LEASE_MS + CLOCK_SKEW_MS) });
   }
 
   /** Returns a filter for expired leases among the matching ones. */
-  over(fits: Filter = {}): Filter {
+  buildExpiredFilter(fits: Filter = {}): Filter {
     const now = this.deps.clock.now();
-    const ahead = this.#ahead();
-    if (ahead === 0) return { ...fits, 'claim.expires_at': { gt: '', lte: isoOf(now) } };
+    const ahead = this.#getMaxLead();
+    if (ahead === 0) return { ...fits, 'claim.expires_at': { gt: '', lte: toIsoString(now) } };
     return narrowToAny(fits, [
-      { 'claim.epoch': this.deps.clock.epoch, 'claim.expires_at': { gt: '', lte: isoOf(now) } },
-      { 'claim.expires_at': { gt: '', lte: isoOf(now - ahead) } },
+      { 'claim.epoch': this.deps.clock.epoch, 'claim.expires_at': { gt: '', lte: toIsoString(now) } },
+      { 'claim.expires_at': { gt: '', lte: toIsoString(now - ahead) } },
     ]);
   }
 
-  isOver({ epoch, expires_at }: ClaimLease): boolean {
+  isExpired({ epoch, expires_at }: ClaimLease): boolean {
     const { clock } = this.deps;
-    const now = epoch === clock.epoch ? clock.now() : clock.now() - this.#ahead();
+    const now = epoch === clock.epoch ? clock.now() : clock.now() - this.#getMaxLead();
     return Date.parse(expires_at) <= now;
   }
 
   #check(): void {
-    if (this.#steps.check() !== 0) this.#seen += 1;
+    if (this.#steps.check() !== 0) this.#detectedSteps += 1;
   }
 
   /** Returns how far this clock may be ahead of others. */
-  #ahead(): number {
+  #getMaxLead(): number {
     return Math.max(0, this.#steps.recentMs);
   }
 
-  #latest(): number {
+  #getLatestTime(): number {
     return this.deps.clock.now() - Math.min(0, this.#steps.recentMs);
   }
 
-  async #move(ends: { gt: string }): Promise<boolean> {
+  async #moveLeases(ends: { gt: string }): Promise<boolean> {
     const { items } = this.deps;
-    const find: Find = { filter: { 'claim.expires_at': ends }, sort: [['claim.expires_at', 'asc']], limit: PAGE };
+    const find: FindQuery = { filter: { 'claim.expires_at': ends }, sort: [['claim.expires_at', 'asc']], limit: PAGE_SIZE };
     let moved = false;
     let after: string | null = null;
     do {
       const page = await items.find({ ...find, after });
-      const ops = page.items.flatMap((item) => this.#moveOf(item) ?? []);
+      const ops = page.items.flatMap((item) => this.#buildMove(item) ?? []);
       if (ops.length > 0) await items.bulk(ops);
       moved ||= ops.length > 0;
       after = page.next;
@@ -114,8 +114,8 @@ export class LeaseTimes {
   }
 
   /** Applies unless the lease is renewed or ended concurrently. */
-  #moveOf({ id, claim }: ItemDoc): WriteOp<ItemDoc> | null {
-    const times = claim && this.#anchored(claim);
+  #buildMove({ id, claim }: ItemDoc): WriteOp<ItemDoc> | null {
+    const times = claim && this.#adjustTimes(claim);
     if (claim === null || times === null) return null;
     const set = Object.fromEntries(Object.entries(times).map(([field, value]) => [`claim.${field}`, value]));
     return {
@@ -124,19 +124,19 @@ export class LeaseTimes {
     };
   }
 
-  #anchored(lease: ClaimLease): Times | null {
+  #adjustTimes(lease: ClaimLease): StampedLeaseTimes | null {
     const { clock } = this.deps;
-    const mark = this.mark();
+    const mark = this.getClockStamp();
     if (lease.epoch === mark.epoch) {
       const by = mark.offset - (lease.offset ?? mark.offset);
       if (Math.abs(by) <= CLOCK_SLACK_MS) return null;
-      const moved = (time: string): string => isoOf(Date.parse(time) + by);
+      const moved = (time: string): string => toIsoString(Date.parse(time) + by);
       return { ...mark, claimed_at: moved(lease.claimed_at), expires_at: moved(lease.expires_at) };
     }
     const length = lease.lease_seconds * SECOND_MS;
-    if (Date.parse(lease.expires_at) > this.#latest() + length + CLOCK_SKEW_MS)
-      return { ...mark, claimed_at: clock.iso(), expires_at: isoOf(clock.now() + length) };
+    if (Date.parse(lease.expires_at) > this.#getLatestTime() + length + CLOCK_SKEW_MS)
+      return { ...mark, claimed_at: clock.iso(), expires_at: toIsoString(clock.now() + length) };
     // With atomic writes there is only one process, which must adopt the leases of its predecessor.
-    return !this.commit.isTogether ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
+    return !this.commit.isAtomic ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
   }
 }

@@ -8,27 +8,27 @@ import { toSearchTerm } from '../text/search-text.js';
 import { findIdsByClientRef } from './by-client-ref.js';
 
 const MAX_NAMED_ITEMS = 1000;
-const MAX_LENGTH = 200;
+const MAX_REF_LENGTH = 200;
 
-export type NamingDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
+export type ItemLookupDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
 
 /**
  * Adds the items that `q` finds by other data.
  * @param query limited to the caller's projects, if any
  */
-export async function addNamedItems(deps: NamingDeps, query: ItemQuery): Promise<ItemQuery> {
+export async function addIndirectMatches(deps: ItemLookupDeps, query: ItemQuery): Promise<ItemQuery> {
   const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '');
   if (texts.length === 0) return query;
   const found = await Promise.all(
-    texts.flatMap((text) => [byReference(deps, text, query.project), bySaid(deps, text, query.project)]),
+    texts.flatMap((text) => [findByReference(deps, text, query.project), findBySearchText(deps, text, query.project)]),
   );
   return { ...query, named: [...new Set(found.flat())] };
 }
 
-const byReference = async (deps: NamingDeps, text: string, only?: readonly string[]): Promise<string[]> =>
-  text.length > MAX_LENGTH ? [] : findIdsByClientRef(deps, text, only);
+const findByReference = async (deps: ItemLookupDeps, text: string, only?: readonly string[]): Promise<string[]> =>
+  text.length > MAX_REF_LENGTH ? [] : findIdsByClientRef(deps, text, only);
 
-async function bySaid({ words }: NamingDeps, text: string, only: readonly string[] = []): Promise<string[]> {
+async function findBySearchText({ words }: ItemLookupDeps, text: string, only: readonly string[] = []): Promise<string[]> {
   const asked = splitQueryWords(text);
   if (asked.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { estimateDistinct, mergeSketches, toPrint, type Print } from '../../../lib/text/distinct-sketch.js';
+import { estimateDistinct, mergeSketches, toSketchHash, type SketchHash } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
 
 /** Users of the item's own reports and of its duplicates; null: none. */
-export interface Sketches {
+export interface PeopleSketches {
   own: string | null;
   merged: string | null;
 }
@@ -12,14 +12,14 @@ export interface Sketches {
 export const getSketches = ({
   people_sketch,
   people_merged,
-}: Pick<ItemDoc, 'people_sketch' | 'people_merged'>): Sketches => ({
+}: Pick<ItemDoc, 'people_sketch' | 'people_merged'>): PeopleSketches => ({
   own: people_sketch ?? null,
   merged: people_merged ?? null,
 });
 
-export const isSame = (a: Sketches, b: Sketches): boolean => a.own === b.own && a.merged === b.merged;
+export const hasEqualSketches = (a: PeopleSketches, b: PeopleSketches): boolean => a.own === b.own && a.merged === b.merged;
 
-export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
+export function toPeopleFields({ own, merged }: PeopleSketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
   const all = mergeSketches(own, merged);
   return {
     ...(all !== null && { people: estimateDistinct(all) }),
@@ -28,15 +28,15 @@ export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people
   };
 }
 
-export const buildSketchFilter = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
+export const buildSketchFilter = ({ own, merged }: PeopleSketches): Filter => ({ people_sketch: own, people_merged: merged });
 
 /**
  * Hashes user identifiers. Only 30 bits of a keyed hash are stored, which differ between projects.
  */
-export class Persons {
+export class PersonHasher {
   constructor(private readonly key: Buffer) {}
 
-  printOf(project: string, user: string): Print {
-    return toPrint(createHmac('sha256', this.key).update(`${project}\u001f${user}`).digest());
+  toFingerprint(project: string, user: string): SketchHash {
+    return toSketchHash(createHmac('sha256', this.key).update(`${project}\u001f${user}`).digest());
   }
 }

@@ -5,25 +5,25 @@ import { ChangeSet } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
 import { DeltaWatermark } from './delta-watermark.js';
 import { ItemOutbox } from './item-outbox.js';
-import { LeaseTimes } from './lease-times.js';
+import { LeaseClockAdjuster } from './lease-times.js';
 
-const ATTEMPTS = 50;
+const MAX_ATTEMPTS = 50;
 /**
  * Attempt from which a retry waits for a random time. Otherwise two processes that link items in
  * opposite directions (duplicate-validator.ts) could block each other indefinitely.
  */
-const PATIENT_FROM = 3;
+const FIRST_DELAYED_ATTEMPT = 3;
 const MAX_WAIT_MS = 32;
 
 export type ItemPlan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
 
 @injectable()
-export class Revisions {
+export class ItemRevisionWriter {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids' | 'random'>,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
   /**
@@ -33,14 +33,14 @@ export class Revisions {
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
     const { items, ids } = this.deps;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      await this.times.settle();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await this.times.adjustAfterStep();
       const item = await items.get(id);
       if (item === null) throw notFound('item with this id');
       const written = await this.watermark.write(id, async (stamp) => {
         const change = new ChangeSet(item, actor, stamp, ids);
         await plan(item, change);
-        if (change.empty) return { doc: item, entries: [] };
+        if (change.isEmpty) return { doc: item, entries: [] };
         // Fails if a link of the item changed concurrently: see duplicate-validator.ts and
         // blocking.ts.
         return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
@@ -56,8 +56,8 @@ export class Revisions {
   }
 
   async #wait(attempt: number): Promise<void> {
-    if (attempt < PATIENT_FROM) return;
-    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
+    if (attempt < FIRST_DELAYED_ATTEMPT) return;
+    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - FIRST_DELAYED_ATTEMPT));
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -6,24 +6,24 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { listCopiedForms } from '../../../lib/unseen.js';
-import { findLiveTokenFields, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields, LIVE_TOKEN_MESSAGE } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashClaimToken } from '../item/lease.js';
 
-const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
+const CLAIM_TOKEN_PATTERN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 const CLAIM_TOKEN_LENGTH = 43;
 const CHUNK_SIZE = 500;
 
-const OVER_LINES = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
+const BROKEN_TOKEN_PATTERN = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
 
 /**
  * Returns possible claim tokens that were broken across lines: adjacent pieces of the right total
  * length.
  */
-function overLines(text: string): string[] {
+function findBrokenTokens(text: string): string[] {
   const found: string[] = [];
-  for (const [block] of text.matchAll(OVER_LINES)) {
+  for (const [block] of text.matchAll(BROKEN_TOKEN_PATTERN)) {
     const pieces = block.match(/[0-9A-Za-z]+/g) ?? [];
     for (let from = 0; from < pieces.length; from++) {
       let whole = '';
@@ -36,7 +36,7 @@ function overLines(text: string): string[] {
   return found;
 }
 
-const NOTHING = Promise.resolve();
+const RESOLVED = Promise.resolve();
 
 /** Agent names and most reasons are shorter than any token. */
 const isShort = (value: unknown): boolean =>
@@ -50,32 +50,32 @@ export class SecretGuard {
    * @param fields name → text or list of texts; other values are ignored
    * @throws ServiceError validation_failed
    */
-  refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
-    return Object.values(fields).every(isShort) ? NOTHING : this.#refuse(fields);
+  rejectSecrets(fields: Readonly<Record<string, unknown>>): Promise<void> {
+    return Object.values(fields).every(isShort) ? RESOLVED : this.#rejectSecrets(fields);
   }
 
-  async #refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
+  async #rejectSecrets(fields: Readonly<Record<string, unknown>>): Promise<void> {
     const wrong = await findLiveTokenFields(this.deps.liveTokens, fields);
     for (const [name, value] of Object.entries(fields)) {
       const text = [value]
         .flat()
         .filter((one) => typeof one === 'string')
         .join('\n');
-      if (text !== '' && (await this.#holdsClaim(text))) wrong[name] = HOLDS_LIVE_TOKEN;
+      if (text !== '' && (await this.#containsClaimToken(text))) wrong[name] = LIVE_TOKEN_MESSAGE;
     }
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 
-  async holds(text: string): Promise<boolean> {
-    return (await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text));
+  async containsSecret(text: string): Promise<boolean> {
+    return (await this.deps.liveTokens.hasLiveToken(text)) || (await this.#containsClaimToken(text));
   }
 
-  async #holdsClaim(text: string): Promise<boolean> {
+  async #containsClaimToken(text: string): Promise<boolean> {
     const [seen = text] = listCopiedForms(text);
     // Searches both forms: an invisible character may split a token, or separate it from its
     // neighbors.
-    const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
-    const hashes = [...new Set([...found, ...overLines(seen)])].map(hashClaimToken);
+    const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN_PATTERN) ?? []);
+    const hashes = [...new Set([...found, ...findBrokenTokens(seen)])].map(hashClaimToken);
     for (let at = 0; at < hashes.length; at += CHUNK_SIZE) {
       const filter = {
         'claim.token_hash': { in: hashes.slice(at, at + CHUNK_SIZE) },

@@ -7,46 +7,46 @@
  * `bugs.reconcile` finds the marker (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { elapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { isEnough, buildWordsText } from '../text/search-text.js';
-import type { WordsDoc } from '../item/work-documents.js';
+import { isOverCommentLimit, buildFullSearchText } from '../text/search-text.js';
+import type { SearchTextDoc } from '../item/work-documents.js';
 
 /** Older markers belong to a process that has ended. */
-const LEFTOVER_MS = 10_000;
+const STALE_MARKER_MS = 10_000;
 const BATCH_SIZE = 50;
 const MAX_COMMENTS = 500;
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
-export type WordsDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'words' | 'clock' | 'ids'>;
+export type SearchTextDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'words' | 'clock' | 'ids'>;
 
 @injectable()
-export class Words {
-  constructor(@inject(DEPS) private readonly deps: WordsDeps) {}
+export class SearchTextService {
+  constructor(@inject(DEPS) private readonly deps: SearchTextDeps) {}
 
-  async describe(id: string, description: string | null): Promise<void> {
+  async setDescription(id: string, description: string | null): Promise<void> {
     const { items, texts, clock, ids } = this.deps;
     await items.change({ id }, { set: { words_at: `${clock.iso()} ${ids.uuid()}` } });
     await texts.change({ id }, { set: { description } }, { upsert: true });
-    await this.refresh(id);
+    await this.rebuild(id);
   }
 
-  async refresh(id: string): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id)) return;
+  async rebuild(id: string): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) if (await this.#tryRebuild(id)) return;
   }
 
-  async renew(id: string): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id, true)) return;
+  async rebuildIfOutdated(id: string): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) if (await this.#tryRebuild(id, true)) return;
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
-    const left = elapsed('words_at', LEFTOVER_MS, clock.now());
+    const left = buildElapsedFilter('words_at', STALE_MARKER_MS, clock.now());
     for await (const page of iteratePages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH_SIZE })) {
-      for (const { id } of page) await this.refresh(id);
+      for (const { id } of page) await this.rebuild(id);
       if (signal?.aborted === true) return;
     }
   }
@@ -55,7 +55,7 @@ export class Words {
    * @param ifOther leaves an up-to-date text alone; only for callers without changes of their own
    * @returns false when the text was rebuilt concurrently, possibly from older data
    */
-  async #made(id: string, ifOther = false): Promise<boolean> {
+  async #tryRebuild(id: string, ifOther = false): Promise<boolean> {
     const { items, texts, words } = this.deps;
     // Read first, so that a concurrent rebuild makes this one fail.
     const before = await words.get(id);
@@ -65,20 +65,20 @@ export class Words {
       return true;
     }
     const { project, words_at } = item;
-    const [doc, comments] = await Promise.all([texts.get(id), this.#comments(item)]);
+    const [doc, comments] = await Promise.all([texts.get(id), this.#listComments(item)]);
     const description = doc?.description ?? null;
-    const text = buildWordsText(item.search_text, description, comments);
+    const text = buildFullSearchText(item.search_text, description, comments);
     if (ifOther && before?.text === text) return true;
     if (before !== null) {
       if ((await words.change({ id, n: before.n }, { set: { text }, inc: { n: 1 } })) === null) return false;
     } else if (description !== null || comments.length > 0) {
-      if (!(await this.#inserted({ id, project, text, n: 1 }))) return false;
+      if (!(await this.#insert({ id, project, text, n: 1 }))) return false;
     }
     if (words_at !== undefined) await items.change({ id, words_at }, { unset: ['words_at'] });
     return true;
   }
 
-  async #comments({ id, outbox }: ItemDoc): Promise<string[]> {
+  async #listComments({ id, outbox }: ItemDoc): Promise<string[]> {
     const waiting = outbox.filter(({ kind }) => kind === 'comment').toReversed();
     const said = waiting.map(({ data }) => (typeof data['body'] === 'string' ? data['body'] : ''));
     const known = new Set(waiting.map((entry) => entry.id));
@@ -91,11 +91,11 @@ export class Words {
       });
       said.push(...page.items.flatMap((comment) => (known.has(comment.id) ? [] : [comment.body])));
       after = page.next;
-      if (after === null || said.length >= MAX_COMMENTS || isEnough(said)) return said;
+      if (after === null || said.length >= MAX_COMMENTS || isOverCommentLimit(said)) return said;
     }
   }
 
-  async #inserted(doc: WordsDoc): Promise<boolean> {
+  async #insert(doc: SearchTextDoc): Promise<boolean> {
     try {
       await this.deps.words.insert(doc);
       return true;

@@ -5,9 +5,9 @@ import type { Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
 /** The HTTP adapter rejects deeper values. */
-const BOUNDS: JsonBounds = { depth: 64, deeper: () => null, text: cleanText };
+const JSON_BOUNDS: JsonBounds = { depth: 64, deeper: () => null, text: cleanText };
 
-export const cleanJson = (value: Json | undefined): Json => boundJson(value, BOUNDS);
+export const cleanJson = (value: Json | undefined): Json => boundJson(value, JSON_BOUNDS);
 
 /** Repairs broken texts of the report; returns the same report when it is clean. */
 export function cleanReport(report: Report): Report {

@@ -3,9 +3,9 @@
  * a fixed set of characters. Linear, because every pattern starts with a literal.
  */
 
-const START = '(?<![0-9A-Za-z])';
+const TOKEN_START = '(?<![0-9A-Za-z])';
 /** Documented token formats. Formats that match ordinary text (Twilio, Mailgun) are excluded. */
-const FORMS = [
+const TOKEN_PATTERNS = [
   // Amazon access key ids
   '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])',
   // GitHub, GitLab
@@ -35,16 +35,16 @@ const FORMS = [
   'lin_api_[0-9A-Za-z]{32,64}',
   'PMAK-[0-9a-f-]{40,128}',
 ];
-const TOKEN = new RegExp(`${START}(?:${FORMS.join('|')})`, 'g');
+const KNOWN_TOKEN_PATTERN = new RegExp(`${TOKEN_START}(?:${TOKEN_PATTERNS.join('|')})`, 'g');
 
 export const TOKEN_HINT =
   /A(?:[BKS]IA|CCA|Iza|TATT3)|gh[opsru]_|github_pat_|gl(?:pat|rt|dt|cbt|ft)-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|whsec_|ya29\.|npm_|pypi-|sk-|hf_|SG\.|do[opr]_v1_|shp(?:at|ca|pa|ss)_|hv[bs]\.|lin_api_|PMAK-/;
 
 export const scrubKnownTokens = (text: string, instead: string): string =>
-  TOKEN_HINT.test(text) ? text.replace(TOKEN, instead) : text;
+  TOKEN_HINT.test(text) ? text.replace(KNOWN_TOKEN_PATTERN, instead) : text;
 
 /** Webhook URLs whose path is the secret. Other hosts are recognized by `/hooks/`. */
-const HOOKS = [
+const WEBHOOK_PATTERNS = [
   'hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)',
   'discord(?:app)?\\.com/api(?:/v\\d{1,2})?/webhooks',
   '\\.webhook\\.office\\.com/webhookb2',
@@ -58,8 +58,8 @@ const HOOKS = [
   'api\\.telegram\\.org',
   '/hooks(?=/[0-9A-Za-z]{17,64}(?![0-9A-Za-z_-]))',
 ];
-const HOOK = new RegExp(`((?:${HOOKS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`, 'gi');
-const HOOK_HINT = /hook|logic\.azure|googleapis|dingtalk|telegram/i;
+const WEBHOOK_PATTERN = new RegExp(`((?:${WEBHOOK_PATTERNS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`, 'gi');
+const WEBHOOK_HINT = /hook|logic\.azure|googleapis|dingtalk|telegram/i;
 
-export const scrubHooks = (text: string, instead: string): string =>
-  HOOK_HINT.test(text) ? text.replace(HOOK, (_, address: string) => address + instead) : text;
+export const scrubWebhookUrls = (text: string, instead: string): string =>
+  WEBHOOK_HINT.test(text) ? text.replace(WEBHOOK_PATTERN, (_, address: string) => address + instead) : text;

@@ -1,8 +1,8 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import type { UserTextPart } from '../../../ports/tools.js';
 
-const markdown = new MarkdownIt();
-const QUOTING: ReadonlySet<string> = new Set(['blockquote_open', 'fence', 'code_block']);
+const markdownParser = new MarkdownIt();
+const QUOTE_TOKEN_TYPES: ReadonlySet<string> = new Set(['blockquote_open', 'fence', 'code_block']);
 
 export const hasQuote = (body: string): boolean => splitQuotes(body).some(({ quoted }) => quoted);
 
@@ -10,9 +10,9 @@ export function splitQuotes(body: string): UserTextPart[] {
   const lines = body.split(/\r\n?|\n/);
   const isQuoted = lines.map(() => false);
   const tokens: Token[] = [];
-  markdown.block.parse(lines.join('\n'), markdown, {}, tokens);
+  markdownParser.block.parse(lines.join('\n'), markdownParser, {}, tokens);
   for (const { type, map } of tokens) {
-    if (map !== null && QUOTING.has(type)) isQuoted.fill(true, map[0], map[1]);
+    if (map !== null && QUOTE_TOKEN_TYPES.has(type)) isQuoted.fill(true, map[0], map[1]);
   }
   const parts: { lines: string[]; quoted: boolean }[] = [];
   for (const [i, line] of lines.entries()) {

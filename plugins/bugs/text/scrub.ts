@@ -3,17 +3,17 @@
  * input, and returns the same value when nothing was found.
  */
 import { createHash } from 'node:crypto';
-import { toSeenText } from '../../../lib/unseen.js';
-import type { Details, Report } from '../../../ports/domain/bugs.js';
+import { toVisibleText } from '../../../lib/unseen.js';
+import type { ReportDetails, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { containsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
+import { containsCredential, isValidCardNumber, SCRUBBED_MARK, scrubText } from './scrub-text.js';
 
 /** Deeper or further values are not inspected and therefore dropped. */
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 const MAX_VALUES = 20_000;
 
-const SECRET_KEY =
+const SECRET_KEY_PATTERN =
   /passw(?:or)?d(?!less)|passwort|passphrase|passcode|pwd|pswd|secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookies?(?!s?(?:banner|consent|polic|notice|enabled|accepted|setting|preference|jar))|sess(?:ion)?id(?!le)|cardnumber|creditcard|ccnumber/;
 const SECRET_KEYS = new Set([
   'pass',
@@ -35,64 +35,64 @@ const SECRET_KEYS = new Set([
 ]);
 
 /** `pw` as a separate word: `db_pw`, `userPw`. */
-const SHORT_KEY = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z])/;
+const SHORT_KEY_PATTERN = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z])/;
 
 export function isSecretKey(key: string): boolean {
-  const seen = toSeenText(key.slice(0, 200));
+  const seen = toVisibleText(key.slice(0, 200));
   const plain = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY.test(seen);
+  return SECRET_KEY_PATTERN.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY_PATTERN.test(seen);
 }
 
-interface Key {
+interface KeyClassification {
   secret: boolean;
   name: string;
 }
 
 /** Maximum cached keys, because reports of a program share them. Cleared when full. */
-const MAX_KEYS = 2_000;
+const MAX_CACHED_KEYS = 2_000;
 const MAX_KEY_LENGTH = 64;
-const verdicts = new Map<string, Key>();
+const keyClassifications = new Map<string, KeyClassification>();
 
-function classifyKey(key: string): Key {
-  const before = verdicts.get(key);
+function classifyKey(key: string): KeyClassification {
+  const before = keyClassifications.get(key);
   if (before !== undefined) return before;
   const whole = cleanText(key);
   const verdict = { secret: isSecretKey(whole), name: scrubText(whole) };
   if (key.length > MAX_KEY_LENGTH) return verdict;
-  if (verdicts.size >= MAX_KEYS) verdicts.clear();
-  verdicts.set(key, verdict);
+  if (keyClassifications.size >= MAX_CACHED_KEYS) keyClassifications.clear();
+  keyClassifications.set(key, verdict);
   return verdict;
 }
 
-class Walk {
+class JsonScrubber {
   #left = MAX_VALUES;
 
-  value(value: Json, depth: number): Json {
-    if (--this.#left < 0) return SCRUBBED;
+  scrubValue(value: Json, depth: number): Json {
+    if (--this.#left < 0) return SCRUBBED_MARK;
     if (typeof value === 'string') return scrubText(cleanText(value));
-    if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED : value;
+    if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED_MARK : value;
     if (value === null || typeof value !== 'object') return value;
-    if (depth >= DEEPEST) return SCRUBBED;
-    return Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
+    if (depth >= MAX_DEPTH) return SCRUBBED_MARK;
+    return Array.isArray(value) ? this.#scrubArray(value, depth) : this.#scrubObject(value, depth);
   }
 
-  #array(value: Json[], depth: number): Json {
+  #scrubArray(value: Json[], depth: number): Json {
     // A header may be a pair: ["Authorization", "Bearer …"].
     if (value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string' && isSecretKey(value[0])) {
       const name = scrubText(cleanText(value[0]));
-      return name === value[0] && value[1] === SCRUBBED ? value : [name, SCRUBBED];
+      return name === value[0] && value[1] === SCRUBBED_MARK ? value : [name, SCRUBBED_MARK];
     }
     let copy: Json[] | null = null;
     for (let i = 0; i < value.length; i++) {
       const before = value[i] ?? null;
-      const after = this.value(before, depth + 1);
+      const after = this.scrubValue(before, depth + 1);
       if (after !== before) (copy ??= value.slice())[i] = after;
-      if (this.#left < 0) return [...(copy ?? value).slice(0, i), SCRUBBED];
+      if (this.#left < 0) return [...(copy ?? value).slice(0, i), SCRUBBED_MARK];
     }
     return copy ?? value;
   }
 
-  #object(value: { [key: string]: Json | undefined }, depth: number): Json {
+  #scrubObject(value: { [key: string]: Json | undefined }, depth: number): Json {
     let copy: [string, Json][] | null = null;
     const keys = Object.keys(value);
     for (let i = 0; i < keys.length; i++) {
@@ -101,7 +101,7 @@ class Walk {
       // Keys are texts too: a map may use secrets as keys.
       const { secret, name } = classifyKey(key);
       const hidden = secret || (key === 'value' && isNamedSecret(value));
-      const after = hidden ? hide(before) : this.value(before, depth + 1);
+      const after = hidden ? hideValue(before) : this.scrubValue(before, depth + 1);
       if (after !== before || name !== key) {
         copy ??= keys.slice(0, i).map((k) => [k, value[k] ?? null]);
       }
@@ -122,16 +122,16 @@ function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
  * Replaces the value. null, '', true and false stay, because they only show whether a secret is
  * set.
  */
-const hide = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED);
+const hideValue = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED_MARK);
 
-const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value));
+const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isValidCardNumber(String(value));
 
 /**
  * Removes secrets and cleans texts (clean-report.ts); returns the same value when nothing changed.
  */
-export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
+export const scrubJson = (value: Json): Json => new JsonScrubber().scrubValue(value, 0);
 
-const TEXTS = [
+const TEXT_FIELDS = [
   'title',
   'error_message',
   'message_template',
@@ -157,7 +157,7 @@ const TEXTS = [
  */
 export function scrubReport(report: Report): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};
-  for (const name of TEXTS) {
+  for (const name of TEXT_FIELDS) {
     const before = report[name];
     if (typeof before !== 'string') continue;
     const after = scrubText(before);
@@ -189,7 +189,7 @@ function scrubRef(ref: string): string {
   return containsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }
 
-export const scrubDetails = ({ context, breadcrumbs }: Details): Details => ({
+export const scrubDetails = ({ context, breadcrumbs }: ReportDetails): ReportDetails => ({
   context: scrubJson(context),
   breadcrumbs: scrubJson(breadcrumbs),
 });

@@ -5,7 +5,7 @@
  */
 
 /** Parts of `search_text` in order; word prefixes come last. */
-export interface SearchedParts {
+export interface SearchTextParts {
   ref: string;
   title: string;
   error_message?: string | null | undefined;
@@ -17,37 +17,37 @@ export interface SearchedParts {
 /** Normalizes text for search: lower case and NFC, because file names of macOS are decomposed. */
 export const normalizeSearchText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
-const BETWEEN = '\u001f';
+const PART_SEPARATOR = '\u001f';
 /** Precedes a word prefix, twice, so that one or two characters are found as three. */
-const WORD = '\u001e';
-const LETTER = /[\p{L}\p{N}_]/u;
+const PREFIX_MARK = '\u001e';
+const LETTER_PATTERN = /[\p{L}\p{N}_]/u;
 const MAX_TRANSACTION_LENGTH = 200;
-const COMMENTS = 65_536;
+const MAX_COMMENTS_LENGTH = 65_536;
 
 export function findTransaction(context: unknown): string | null {
   if (typeof context !== 'object' || context === null || !('transaction' in context)) return null;
   return typeof context.transaction === 'string' ? context.transaction : null;
 }
 
-export function buildSearchText(searched: SearchedParts): string {
+export function buildSearchText(searched: SearchTextParts): string {
   const { title, ref, error_message, exception_class, file_path, transaction } = searched;
   const route = transaction?.slice(0, MAX_TRANSACTION_LENGTH);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
   const plain = [title, ref].map(normalizeSearchText);
-  return [...parts.map((part) => normalizeSearchText(part.replaceAll(BETWEEN, ' '))), beginnings(plain.join(' '))].join(
-    BETWEEN,
+  return [...parts.map((part) => normalizeSearchText(part.replaceAll(PART_SEPARATOR, ' '))), listWordPrefixes(plain.join(' '))].join(
+    PART_SEPARATOR,
   );
 }
 
-function beginnings(text: string): string {
+function listWordPrefixes(text: string): string {
   const found = new Set<string>();
-  const points = Array.from(text.replaceAll(BETWEEN, ' ').replaceAll(WORD, ' '));
+  const points = Array.from(text.replaceAll(PART_SEPARATOR, ' ').replaceAll(PREFIX_MARK, ' '));
   for (const [i, point] of points.entries()) {
     const before = points[i - 1] ?? ' ';
-    if (point.trim() === '' || (before.trim() !== '' && (LETTER.test(before) || !LETTER.test(point)))) continue;
+    if (point.trim() === '' || (before.trim() !== '' && (LETTER_PATTERN.test(before) || !LETTER_PATTERN.test(point)))) continue;
     found.add(`${point}${points[i + 1] ?? ''}`.trim());
   }
-  return Array.from(found, (one) => `${WORD}${WORD}${one}`).join('');
+  return Array.from(found, (one) => `${PREFIX_MARK}${PREFIX_MARK}${one}`).join('');
 }
 
 /**
@@ -56,22 +56,22 @@ function beginnings(text: string): string {
  */
 export function toSearchTerm(word: string): string {
   const { length } = Array.from(word);
-  const typed = word.replaceAll(WORD, ' ');
-  return length > 2 ? typed : `${WORD.repeat(3 - length)}${typed}`;
+  const typed = word.replaceAll(PREFIX_MARK, ' ');
+  return length > 2 ? typed : `${PREFIX_MARK.repeat(3 - length)}${typed}`;
 }
 
 export function rebuildSearchText(
   { search_text, ref }: { search_text: string; ref: string },
   change: { title?: string; file_path?: string | null },
 ): string {
-  const [title = '', error_message, exception_class, file_path, transaction] = search_text.split(BETWEEN);
+  const [title = '', error_message, exception_class, file_path, transaction] = search_text.split(PART_SEPARATOR);
   return buildSearchText({ ref, title, error_message, exception_class, file_path, transaction, ...change });
 }
 
-export function buildWordsText(own: string, description: string | null, comments: readonly string[]): string {
-  const said = comments.join(BETWEEN).slice(0, COMMENTS);
-  return [own, normalizeSearchText(description ?? ''), normalizeSearchText(said)].join(BETWEEN);
+export function buildFullSearchText(own: string, description: string | null, comments: readonly string[]): string {
+  const said = comments.join(PART_SEPARATOR).slice(0, MAX_COMMENTS_LENGTH);
+  return [own, normalizeSearchText(description ?? ''), normalizeSearchText(said)].join(PART_SEPARATOR);
 }
 
-export const isEnough = (comments: readonly string[]): boolean =>
-  comments.reduce((length, comment) => length + comment.length + 1, 0) > COMMENTS;
+export const isOverCommentLimit = (comments: readonly string[]): boolean =>
+  comments.reduce((length, comment) => length + comment.length + 1, 0) > MAX_COMMENTS_LENGTH;

@@ -1,5 +1,5 @@
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
-import type { FirstStep } from '../../../ports/domain/dashboard.js';
+import type { OnboardingStep } from '../../../ports/domain/dashboard.js';
 import { StoreConflict } from '../../../ports/store.js';
 
 export interface DismissalDoc extends Doc {
@@ -7,36 +7,36 @@ export interface DismissalDoc extends Doc {
 }
 
 export interface CheckedStep {
-  step: FirstStep;
+  step: OnboardingStep;
   done: boolean;
 }
 
-export class Checklist {
-  readonly #happened = new Set<string>();
+export class StepChecklist {
+  readonly #completedIds = new Set<string>();
 
   constructor(
-    private readonly added: () => readonly FirstStep[],
+    private readonly added: () => readonly OnboardingStep[],
     private readonly dismissals: Collection<DismissalDoc>,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
 
   /** Lists steps in ascending order. A step that cannot be checked counts as not done. */
-  async steps(): Promise<CheckedStep[]> {
-    const byId = new Map<string, FirstStep[]>();
+  async listSteps(): Promise<CheckedStep[]> {
+    const byId = new Map<string, OnboardingStep[]>();
     for (const step of this.added().toSorted((a, b) => a.order - b.order)) {
       byId.set(step.id, [...(byId.get(step.id) ?? []), step]);
     }
     return Promise.all(
-      [...byId.values()].map(async (alike) => ({ step: alike[0] as FirstStep, done: await this.#done(alike) })),
+      [...byId.values()].map(async (alike) => ({ step: alike[0] as OnboardingStep, done: await this.#isDone(alike) })),
     );
   }
 
-  find(id: string): FirstStep | null {
+  find(id: string): OnboardingStep | null {
     return this.added().find((step) => step.id === id) ?? null;
   }
 
-  async dismissed(account: string): Promise<boolean> {
+  async isDismissed(account: string): Promise<boolean> {
     return (await this.dismissals.get(account)) !== null;
   }
 
@@ -56,21 +56,21 @@ export class Checklist {
   /**
    * Returns what the service lacks for the step; null when nothing is missing or the check failed.
    */
-  async lacking(step: FirstStep): Promise<{ text: string; command: string } | null> {
+  async findMissingRequirement(step: OnboardingStep): Promise<{ text: string; command: string } | null> {
     try {
-      return (await step.lacks?.()) ?? null;
+      return (await step.findMissingSetup?.()) ?? null;
     } catch (err) {
       this.log.warn({ err, step: step.id }, 'what a first step lacks could not be asked for');
       return null;
     }
   }
 
-  async #done(alike: readonly FirstStep[]): Promise<boolean> {
+  async #isDone(alike: readonly OnboardingStep[]): Promise<boolean> {
     for (const step of alike) {
-      if (this.#happened.has(step.id)) return true;
+      if (this.#completedIds.has(step.id)) return true;
       try {
-        if (!(await step.done())) continue;
-        this.#happened.add(step.id);
+        if (!(await step.isDone())) continue;
+        this.#completedIds.add(step.id);
         return true;
       } catch (err) {
         this.log.warn({ err, step: step.id }, 'a first step could not be asked for');

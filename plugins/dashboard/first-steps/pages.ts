@@ -2,12 +2,12 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
-import type { FirstStep, StepGiven } from '../../../ports/domain/dashboard.js';
+import type { OnboardingStep, StepContext } from '../../../ports/domain/dashboard.js';
 import type { TokenIssuer } from '../../../ports/domain/tokens.js';
-import type { CheckedStep, Checklist } from './checklist.js';
+import type { CheckedStep, StepChecklist } from './checklist.js';
 
-export interface StepParts {
-  checklist: Checklist;
+export interface StepPageServices {
+  checklist: StepChecklist;
   baseUrl: () => string;
   project: (wanted: string | null) => Promise<string | null>;
   /**
@@ -18,8 +18,8 @@ export interface StepParts {
   audit: () => AuditLog | undefined;
 }
 
-const EXAMPLE = 'shop';
-const VARIABLE = '$SVC_TOKEN';
+const EXAMPLE_PROJECT = 'shop';
+const TOKEN_VARIABLE = '$SVC_TOKEN';
 const member = { session: 'member' } as const;
 const admin = { session: 'admin' } as const;
 const params = joi.object({
@@ -29,38 +29,38 @@ const params = joi.object({
     .required(),
 });
 
-export const ofProject = {
+export const projectInput = {
   projectQuery: 'project',
   input: { query: joi.object({ project: joi.array().items(joi.string().max(64).allow('')).max(10).single() }) },
 } as const;
 
-interface ShownSteps {
+interface StepsView {
   steps: object[];
   done: number;
   all: number;
 }
 
-const sessionOf = ({ principal }: HttpRequest): SessionPrincipal => {
+const getSession = ({ principal }: HttpRequest): SessionPrincipal => {
   if (principal.kind === 'session') return principal;
   throw new ServiceError('unauthorized', 'Sign in first.');
 };
 
 /** Returns the project of the request; a form sends the one that it showed. */
-function wantedIn({ query, body }: HttpRequest): string | null {
+function getRequestedProject({ query, body }: HttpRequest): string | null {
   const typed = ((body ?? {}) as Record<string, unknown>)['project'];
   const [named] = [typed ?? query['project'] ?? []].flat();
   return typeof named === 'string' && named !== '' ? named : null;
 }
 
 export class StepPages {
-  constructor(private readonly parts: StepParts) {}
+  constructor(private readonly parts: StepPageServices) {}
 
   /** Returns null when dismissed or completed. */
-  async onDashboard(request: HttpRequest): Promise<ShownSteps | null> {
-    const session = sessionOf(request);
-    if (await this.parts.checklist.dismissed(session.account_id)) return null;
-    const steps = await this.parts.checklist.steps();
-    return steps.every(({ done }) => done) ? null : this.#shown(steps, session, wantedIn(request));
+  async buildDashboardSteps(request: HttpRequest): Promise<StepsView | null> {
+    const session = getSession(request);
+    if (await this.parts.checklist.isDismissed(session.account_id)) return null;
+    const steps = await this.parts.checklist.listSteps();
+    return steps.every(({ done }) => done) ? null : this.#buildStepsView(steps, session, getRequestedProject(request));
   }
 
   get specs(): PageSpec[] {
@@ -71,11 +71,11 @@ export class StepPages {
         path: '/first-steps',
         title,
         access: member,
-        ...ofProject,
+        ...projectInput,
         handle: async (request) => {
-          const session = sessionOf(request);
-          const shown = await this.#shown(await checklist.steps(), session, wantedIn(request));
-          return new View('first-steps', { title, ...shown, dismissed: await checklist.dismissed(session.account_id) });
+          const session = getSession(request);
+          const shown = await this.#buildStepsView(await checklist.listSteps(), session, getRequestedProject(request));
+          return new View('first-steps', { title, ...shown, dismissed: await checklist.isDismissed(session.account_id) });
         },
       },
       {
@@ -84,7 +84,7 @@ export class StepPages {
         title,
         access: member,
         handle: async (request) => {
-          await checklist.dismiss(sessionOf(request).account_id);
+          await checklist.dismiss(getSession(request).account_id);
           const message = 'The first steps are gone from your dashboard; they stay under “First steps”.';
           return new Redirect('/', { tone: 'success', message, action: { label: 'Undo', post: '/first-steps/show' } });
         },
@@ -95,7 +95,7 @@ export class StepPages {
         title,
         access: member,
         handle: async (request) => {
-          await checklist.showAgain(sessionOf(request).account_id);
+          await checklist.showAgain(getSession(request).account_id);
           return new Redirect('/', { tone: 'success', message: 'The first steps are on your dashboard again.' });
         },
       },
@@ -104,22 +104,22 @@ export class StepPages {
         path: '/first-steps/{id}/token',
         title,
         access: admin,
-        ...ofProject,
-        input: { params, ...ofProject.input },
-        handle: (request) => this.#made(request),
+        ...projectInput,
+        input: { params, ...projectInput.input },
+        handle: (request) => this.#createToken(request),
       },
     ];
   }
 
-  async #made(request: HttpRequest): Promise<View> {
+  async #createToken(request: HttpRequest): Promise<View> {
     const step = this.parts.checklist.find(request.params['id'] ?? '');
     const tokens = this.parts.tokens();
     if (step === null || step.token === null || step.command === null || tokens === undefined) {
       throw new ServiceError('not_found', 'There is no such step, or its command needs no token.');
     }
-    const { username } = sessionOf(request);
-    const wanted = wantedIn(request);
-    const given = await this.#given(wanted);
+    const { username } = getSession(request);
+    const wanted = getRequestedProject(request);
+    const given = await this.#buildCommandInput(wanted);
     const { name, scopes } = step.token;
     const project = given.bound;
     if (wanted !== null && project !== wanted)
@@ -135,19 +135,19 @@ export class StepPages {
       secret: made.token,
       scopes,
       project,
-    }).shownOnce({ label: 'First steps', href: '/first-steps' });
+    }).asOneTimeView({ label: 'First steps', href: '/first-steps' });
   }
 
-  async #shown(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<ShownSteps> {
+  async #buildStepsView(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<StepsView> {
     const { checklist } = this.parts;
-    const given = await this.#given(wanted);
+    const given = await this.#buildCommandInput(wanted);
     const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
     const next = steps.find(({ done }) => !done)?.step.id;
     return {
       steps: await Promise.all(
         steps.map(async ({ step, done }) => {
-          const row = shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next, project: given.bound });
-          return done ? row : { ...row, ...(await checklist.lacking(step)) };
+          const row = toStepView(step, done, { ...given, token: TOKEN_VARIABLE }, { mayMake, next, project: given.bound });
+          return done ? row : { ...row, ...(await checklist.findMissingRequirement(step)) };
         }),
       ),
       done: steps.filter(({ done }) => done).length,
@@ -155,16 +155,16 @@ export class StepPages {
     };
   }
 
-  async #given(wanted: string | null): Promise<Omit<StepGiven, 'token'> & { bound: string | null }> {
+  async #buildCommandInput(wanted: string | null): Promise<Omit<StepContext, 'token'> & { bound: string | null }> {
     const bound = await this.parts.project(wanted);
-    return { baseUrl: this.parts.baseUrl().replace(/\/$/, ''), project: bound ?? EXAMPLE, bound };
+    return { baseUrl: this.parts.baseUrl().replace(/\/$/, ''), project: bound ?? EXAMPLE_PROJECT, bound };
   }
 }
 
-const shownStep = (
-  step: FirstStep,
+const toStepView = (
+  step: OnboardingStep,
   done: boolean,
-  given: StepGiven,
+  given: StepContext,
   { mayMake, next, project }: { mayMake: boolean; next: string | undefined; project: string | null },
 ): object => ({
   id: step.id,

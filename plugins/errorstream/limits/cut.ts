@@ -3,46 +3,46 @@
  * (contract 21, intake). Limits count code points. Values within the limit are not copied.
  */
 import { getJsonSize } from '../../../lib/json/json-size.js';
-import { cutText, isHigh, isLow } from '../../../lib/text/cut-text.js';
+import { cutText, isHighSurrogate, isLowSurrogate } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
 
-function startOf(text: string, limit: number): number {
+function findStartIndex(text: string, limit: number): number {
   let at = text.length;
   for (let n = 0; n < limit && at > 0; n++) {
-    at -= at > 1 && isLow(text.charCodeAt(at - 1)) && isHigh(text.charCodeAt(at - 2)) ? 2 : 1;
+    at -= at > 1 && isLowSurrogate(text.charCodeAt(at - 1)) && isHighSurrogate(text.charCodeAt(at - 2)) ? 2 : 1;
   }
   return at;
 }
 
 export function cutHead(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const start = startOf(text, limit);
+  const start = findStartIndex(text, limit);
   return start === 0 ? text : text.slice(start);
 }
 
-const PYTHON = 'Traceback (most recent call last):\n';
+const PYTHON_TRACE_HEADER = 'Traceback (most recent call last):\n';
 
 /**
  * Keeps the end with the origin: the last frame in Python, the first in other languages (contract
  * 21, first frame).
  */
 export function cutStack(text: string, limit: number): string {
-  if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
-  const start = startOf(text, limit - PYTHON.length);
-  return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
+  if (text.length <= limit || !text.startsWith(PYTHON_TRACE_HEADER)) return cutText(text, limit);
+  const start = findStartIndex(text, limit - PYTHON_TRACE_HEADER.length);
+  return findStartIndex(text, limit) === 0 ? text : PYTHON_TRACE_HEADER + text.slice(start);
 }
 
 /**
  * Maximum length of one text in an object that is too large, which leaves space for other fields.
  */
-const MAX_LENGTH = 4096;
+const MAX_TEXT_LENGTH = 4096;
 /** Below this length a text is dropped instead of truncated. */
-const MIN_LENGTH = 16;
+const MIN_TEXT_LENGTH = 16;
 
-function fit(value: Json, limit: number): Json | undefined {
+function fitValue(value: Json, limit: number): Json | undefined {
   if (typeof value === 'string') {
-    if (value.length <= MAX_LENGTH && value.length + 2 <= limit) return value;
-    return limit >= MIN_LENGTH ? cutText(value, Math.min(limit - 2, MAX_LENGTH)) : undefined;
+    if (value.length <= MAX_TEXT_LENGTH && value.length + 2 <= limit) return value;
+    return limit >= MIN_TEXT_LENGTH ? cutText(value, Math.min(limit - 2, MAX_TEXT_LENGTH)) : undefined;
   }
   if (value === null || typeof value !== 'object') return getJsonSize(value, limit) <= limit ? value : undefined;
   if (limit < 2) return undefined;
@@ -50,7 +50,7 @@ function fit(value: Json, limit: number): Json | undefined {
   if (Array.isArray(value)) {
     const kept: Json[] = [];
     for (const element of value) {
-      const part = fit(element, room - 1);
+      const part = fitValue(element, room - 1);
       if (part === undefined) break;
       kept.push(part);
       room -= getJsonSize(part, room) + 1;
@@ -59,7 +59,7 @@ function fit(value: Json, limit: number): Json | undefined {
   }
   const kept: [string, Json][] = [];
   for (const key of Object.keys(value)) {
-    const part = fit(value[key] ?? null, room - key.length - 4);
+    const part = fitValue(value[key] ?? null, room - key.length - 4);
     if (part === undefined) break;
     kept.push([key, part]);
     room -= getJsonSize(part, room) + key.length + 4;
@@ -68,7 +68,7 @@ function fit(value: Json, limit: number): Json | undefined {
 }
 
 export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
-  return getJsonSize(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
+  return getJsonSize(value, limit) <= limit ? value : (fitValue(value, limit) as { [key: string]: Json });
 }
 
 export function cutNewest(list: Json[], count: number, limit: number): Json[] {

@@ -3,60 +3,60 @@
  * (ports/domain/bugs.ts).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
-import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
+import { collectAll } from '../../../lib/paging.js';
+import { RevisionedCache } from '../../../lib/caching/revised-copy.js';
 import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
-import { BOOK_ID } from './documents.js';
+import { REVISION_ID } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { Hits } from './hits.js';
+import { HitCounter } from './hits.js';
 import { isActive, type IgnoreRule } from './rule.js';
 import { RuleSet } from './ruleset.js';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 @injectable()
-export class RuleBook implements ReportFilter {
-  readonly #copy: RevisedCopy<RuleSet>;
+export class IgnoreRuleFilter implements ReportFilter {
+  readonly #copy: RevisionedCache<RuleSet>;
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(Hits) private readonly hits: Hits,
+    @inject(HitCounter) private readonly hits: HitCounter,
   ) {
     const { revisions, rules, clock, log } = deps;
-    this.#copy = new RevisedCopy({
+    this.#copy = new RevisionedCache({
       revisions,
-      id: BOOK_ID,
-      read: async (before) => RuleSet.of(await all(rules, { limit: PAGE }), before, log),
+      id: REVISION_ID,
+      read: async (before) => RuleSet.create(await collectAll(rules, { limit: PAGE_SIZE }), before, log),
       monotonic: () => clock.monotonic(),
       failed: (err) => log.error({ err }, 'the ignore rules could not be read again'),
     });
   }
 
-  match(report: Report): Mute | null | Promise<Mute | null> {
+  findMute(report: Report): Mute | null | Promise<Mute | null> {
     const set = this.#copy.get();
     return set instanceof Promise ? set.then((read) => this.#match(read, report)) : this.#match(set, report);
   }
 
-  hit(ruleId: string, at: string): Promise<void> {
-    return this.hits.add(ruleId, at);
+  recordHit(ruleId: string, at: string): Promise<void> {
+    return this.hits.count(ruleId, at);
   }
 
-  async watched(): Promise<{ rule_id: string; threshold: number; since: string }[]> {
+  async listAlarmRules(): Promise<{ rule_id: string; threshold: number; since: string }[]> {
     const now = this.deps.clock.now();
-    return (await this.all()).flatMap((rule) =>
+    return (await this.listRules()).flatMap((rule) =>
       rule.alarm_threshold === null || !isActive(rule, now)
         ? []
         : [{ rule_id: rule.id, threshold: rule.alarm_threshold, since: rule.updated_at }],
     );
   }
 
-  async page(ruleId: string): Promise<string | null> {
-    const known = (await this.all()).some((rule) => rule.id === ruleId);
+  async findRulePage(ruleId: string): Promise<string | null> {
+    const known = (await this.listRules()).some((rule) => rule.id === ruleId);
     return known ? `/ignore-rules/${ruleId}` : null;
   }
 
   /** Returns all rules in creation order, including those being deleted. Counters may be stale. */
-  async all(): Promise<readonly IgnoreRule[]> {
+  async listRules(): Promise<readonly IgnoreRule[]> {
     return (await this.#copy.reload()).rules;
   }
 
@@ -64,8 +64,8 @@ export class RuleBook implements ReportFilter {
    * Call after writing a rule. The change applies here when this resolves, and in other processes
    * within two seconds.
    */
-  changed(): Promise<void> {
-    return this.#copy.changed();
+  notifyChanged(): Promise<void> {
+    return this.#copy.publishChange();
   }
 
   reload(): Promise<RuleSet> {

@@ -11,15 +11,15 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
 ];
 
 /** Duplicate-key messages of MySQL, PostgreSQL, SQL Server, SQLite and MongoDB. */
-export const DUPLICATES =
+export const DUPLICATE_KEY_PATTERN =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';
 
-const template = (now: string): IgnoreRule => ({
+const buildTemplate = (now: string): IgnoreRule => ({
   id: TEMPLATE_ID,
   name: 'Duplicate entries in the database',
   match_type: 'regex',
-  pattern: DUPLICATES,
+  pattern: DUPLICATE_KEY_PATTERN,
   case_sensitive: false,
   project: null,
   environment: null,
@@ -43,7 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'duplicate-entry-template',
     async run(ctx) {
       try {
-        await ctx.collection<IgnoreRule>('rules').insert(template(ctx.clock.iso()));
+        await ctx.collection<IgnoreRule>('rules').insert(buildTemplate(ctx.clock.iso()));
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
       }

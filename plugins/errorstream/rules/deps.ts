@@ -1,16 +1,16 @@
 import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
-import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
+import type { BugsApi, GroupMuter } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { ApplyDoc, RevisionDoc } from './documents.js';
+import type { ApplyRunDoc, RevisionDoc } from './documents.js';
 import type { IgnoreRule } from './rule.js';
 
 export interface RuleDeps {
   rules: Collection<IgnoreRule>;
   revisions: Collection<RevisionDoc>;
-  applies: Collection<ApplyDoc>;
-  bugs: Pick<BugsApi, 'unmuteRule'>;
-  muting: Muting;
+  applies: Collection<ApplyRunDoc>;
+  bugs: Pick<BugsApi, 'unmuteByRule'>;
+  muting: GroupMuter;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   audit: () => AuditLog | undefined;
   clock: Clock;

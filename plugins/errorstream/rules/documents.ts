@@ -1,20 +1,20 @@
 import type { Doc } from '../../../kernel/contract.js';
 
-export const BOOK_ID = 'rules';
+export const REVISION_ID = 'rules';
 /**
  * Fixed template id, shaped like a UUIDv7 of 1 January 2025, so that repeated migrations create one
  * rule.
  */
 export const TEMPLATE_ID = '01941f29-7c00-7000-8000-000000000001';
 
-export interface Applied {
+export interface ApplyResult {
   matched: number;
   muted: number;
   skipped: number;
 }
 
 /** Running apply, resumable from its cursor. */
-export interface ApplyDoc extends Doc, Applied {
+export interface ApplyRunDoc extends Doc, ApplyResult {
   state: 'running' | 'done' | 'failed';
   scanned: number;
   total: number;

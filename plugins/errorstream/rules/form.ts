@@ -1,21 +1,21 @@
 import type joi from 'joi';
-import { fromForm, secondsUntil, type HttpRequest } from '../../../kernel/contract.js';
+import { fromForm, getSecondsUntil, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { compile } from './pattern.js';
-import type { Matching, IgnoreRuleFields } from './rule.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
+import { compilePattern } from './pattern.js';
+import type { RuleCriteria, IgnoreRuleFields } from './rule.js';
 
 /** `keep` preserves the stored time. */
-export const EXPIRIES = [
+export const EXPIRY_OPTIONS = [
   { value: '1', label: 'In a day' },
   { value: '7', label: 'In a week' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
 ] as const;
 
-export type Typed = Record<string, string>;
+export type RuleFormValues = Record<string, string>;
 
-export function getRuleFormFields(request: HttpRequest): Typed {
+export function getRuleFormFields(request: HttpRequest): RuleFormValues {
   const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
@@ -26,7 +26,7 @@ export function getRuleFormFields(request: HttpRequest): Typed {
  * @param now milliseconds
  * @throws ServiceError validation_failed
  */
-export function validateRuleForm(form: Typed, schema: joi.ObjectSchema, now: number): ReturnType<typeof parseRuleForm> {
+export function validateRuleForm(form: RuleFormValues, schema: joi.ObjectSchema, now: number): ReturnType<typeof parseRuleForm> {
   const faults: Record<string, string> = {};
   const noted = <T>(run: () => T): T | undefined => {
     try {
@@ -41,18 +41,18 @@ export function validateRuleForm(form: Typed, schema: joi.ObjectSchema, now: num
   if (!form['reason']?.trim()) faults['reason'] = 'Say why this is noise: every group that the rule mutes shows it.';
   const { match_type, pattern = '' } = form;
   if (match_type === 'regex' && pattern !== '' && faults['pattern'] === undefined)
-    noted(() => compile({ match_type, pattern, case_sensitive: false, project: null, environment: null }));
+    noted(() => compilePattern({ match_type, pattern, case_sensitive: false, project: null, environment: null }));
   if (body === undefined || Object.keys(faults).length > 0) throw invalid(faults);
   return body;
 }
 
 export function parseRuleForm(
-  form: Typed,
+  form: RuleFormValues,
   schema: joi.ObjectSchema,
   now: number,
-): IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'> {
+): IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'> {
   const days = Number(form['expires']);
-  const seconds = secondsUntil(form['expires_on'] ?? '', now);
+  const seconds = getSecondsUntil(form['expires_on'] ?? '', now);
   const given = {
     name: form['name'],
     match_type: form['match_type'],
@@ -64,8 +64,8 @@ export function parseRuleForm(
     alarm_threshold: form['alarm_threshold']?.trim() ? Number(form['alarm_threshold']) : null,
     enabled: form['enabled'] === 'true',
     ...(seconds !== null
-      ? { expires_at: isoOf(now + seconds * 1000) }
-      : form['expires'] !== 'keep' && { expires_at: days > 0 && days < 10_000 ? isoOf(now + days * DAY_MS) : null }),
+      ? { expires_at: toIsoString(now + seconds * 1000) }
+      : form['expires'] !== 'keep' && { expires_at: days > 0 && days < 10_000 ? toIsoString(now + days * DAY_MS) : null }),
   };
   return fromForm(schema, given) as ReturnType<typeof parseRuleForm>;
 }

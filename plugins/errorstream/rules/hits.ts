@@ -3,20 +3,20 @@
  * share the next write, so load causes few writes and a crash loses no acknowledged hit.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { AHEAD_MS } from '../../../lib/clock-skew.js';
-import { isoOf } from '../../../lib/time.js';
+import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
+import { toIsoString } from '../../../lib/time.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { IgnoreRule } from './rule.js';
 
-interface Batch {
+interface HitBatch {
   n: number;
   last: string;
   done: Promise<void>;
 }
 
 @injectable()
-export class Hits {
-  readonly #waiting = new Map<string, Batch>();
+export class HitCounter {
+  readonly #waiting = new Map<string, HitBatch>();
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules' | 'clock'>) {}
@@ -25,24 +25,24 @@ export class Hits {
    * Resolves after the commit. Deleted rules are ignored.
    * @param at RFC 3339
    */
-  add(ruleId: string, at: string): Promise<void> {
+  count(ruleId: string, at: string): Promise<void> {
     const waiting = this.#waiting.get(ruleId);
     if (waiting !== undefined) {
       waiting.n += 1;
       if (at > waiting.last) waiting.last = at;
       return waiting.done;
     }
-    const batch: Batch = { n: 1, last: at, done: Promise.resolve() };
+    const batch: HitBatch = { n: 1, last: at, done: Promise.resolve() };
     this.#waiting.set(ruleId, batch);
     batch.done = (this.#running.get(ruleId) ?? Promise.resolve()).then(() => this.#write(ruleId, batch));
     return batch.done;
   }
 
-  #write(ruleId: string, batch: Batch): Promise<void> {
+  #write(ruleId: string, batch: HitBatch): Promise<void> {
     this.#waiting.delete(ruleId);
     const written = this.deps.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
-      .then((counted) => this.#bringBack(counted?.doc ?? null, batch.last));
+      .then((counted) => this.#correctFutureTime(counted?.doc ?? null, batch.last));
     // Callers of this batch get the error; the next batch runs anyway.
     const settled = written
       .catch(() => undefined)
@@ -54,10 +54,10 @@ export class Hits {
   }
 
   /** A future time comes from a clock that has since moved backwards. */
-  async #bringBack(rule: IgnoreRule | null, last: string): Promise<void> {
+  async #correctFutureTime(rule: IgnoreRule | null, last: string): Promise<void> {
     const { rules, clock } = this.deps;
     const shown = rule?.last_hit_at ?? '';
-    if (rule === null || shown <= isoOf(clock.now() + AHEAD_MS)) return;
+    if (rule === null || shown <= toIsoString(clock.now() + MAX_AHEAD_MS)) return;
     await rules.change({ id: rule.id, last_hit_at: shown }, { set: { last_hit_at: last } });
   }
 }

@@ -1,27 +1,27 @@
-import { GUID } from '../../../lib/text/guid.js';
+import { GUID_SOURCE } from '../../../lib/text/guid.js';
 import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
 
-const MAX_LENGTH = 500;
+const MAX_PATTERN_LENGTH = 500;
 /** Variable parts of a message: quoted values with a digit, ids, numbers. */
-const VARIABLE = new RegExp(
-  String.raw`'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b${GUID}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+`,
+const VARIABLE_PART_PATTERN = new RegExp(
+  String.raw`'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b${GUID_SOURCE}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+`,
   'gi',
 );
 
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+const escapeLiteral = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
 /**
  * Returns `contains` for a title without variable parts, otherwise a regular expression that allows
  * any value in them.
  */
 export function buildSimilarPattern(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
-  const text = Array.from(title.slice(0, 2 * MAX_LENGTH))
-    .slice(0, MAX_LENGTH)
+  const text = Array.from(title.slice(0, 2 * MAX_PATTERN_LENGTH))
+    .slice(0, MAX_PATTERN_LENGTH)
     .join('')
     .trim();
-  const pieces = text.split(VARIABLE);
-  const pattern = pieces.map(literal).join('.*');
-  if (pieces.length === 1 || pattern.length > MAX_LENGTH || pieces.join('').trim().length < 8) {
+  const pieces = text.split(VARIABLE_PART_PATTERN);
+  const pattern = pieces.map(escapeLiteral).join('.*');
+  if (pieces.length === 1 || pattern.length > MAX_PATTERN_LENGTH || pieces.join('').trim().length < 8) {
     return { match_type: 'contains', pattern: text };
   }
   return { match_type: 'regex', pattern };
@@ -33,8 +33,8 @@ export function buildSimilarPattern(title: string): { match_type: 'contains' | '
  */
 export function buildExactPattern(title: string): ReturnType<typeof buildSimilarPattern> {
   const like = buildSimilarPattern(title);
-  const pattern = `^${like.match_type === 'regex' ? like.pattern : literal(like.pattern)}$`;
-  return pattern.length > MAX_LENGTH ? like : { match_type: 'regex', pattern };
+  const pattern = `^${like.match_type === 'regex' ? like.pattern : escapeLiteral(like.pattern)}$`;
+  return pattern.length > MAX_PATTERN_LENGTH ? like : { match_type: 'regex', pattern };
 }
 
 /** Returns the form URL for similar errors; null if the item cannot be muted or already is. */

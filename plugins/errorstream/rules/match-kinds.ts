@@ -2,13 +2,13 @@ import { MATCH_TYPES, type RuleView } from './rule.js';
 
 type MatchType = RuleView['match_type'];
 
-export const KINDS: Record<MatchType, string> = {
+export const MATCH_TYPE_LABELS: Record<MatchType, string> = {
   contains: 'Contains',
   regex: 'Regular expression',
   exception_class: 'Exception class',
 };
 
-const HELP: Record<MatchType, { help: string; example: string }> = {
+const MATCH_TYPE_HELP: Record<MatchType, { help: string; example: string }> = {
   contains: {
     help: 'A part of the title, of the message, or of “Class: message”, as it is written.',
     example: 'reset by peer',
@@ -22,7 +22,7 @@ const HELP: Record<MatchType, { help: string; example: string }> = {
     example: 'shop.http.PartnerError, PartnerError or shop.legacy.*',
   },
 };
-export const kindChoices = MATCH_TYPES.map((value) => {
-  const { help, example } = HELP[value];
-  return { value, label: KINDS[value], help, example };
+export const matchTypeOptions = MATCH_TYPES.map((value) => {
+  const { help, example } = MATCH_TYPE_HELP[value];
+  return { value, label: MATCH_TYPE_LABELS[value], help, example };
 });

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import {
-  pageActions,
-  type Problem,
+  createPageActions,
+  type FormRejection,
   Redirect,
   View,
   type Clock,
@@ -10,54 +10,54 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
-import { KINDS } from './match-kinds.js';
-import type { Registry } from './registry.js';
+import { MATCH_TYPE_LABELS } from './match-kinds.js';
+import type { IgnoreRuleService } from './registry.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
-import { crumb, RuleEditor, TITLE, to } from './rule-editor.js';
+import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from './rule-editor.js';
 
-const PAGE = 50;
-const MUTED_SHOWN = 20;
-const access = { session: 'member' } as const;
-const params = joi.object({ id: joi.string().guid().required() });
-const empty = (max: number): joi.StringSchema => joi.string().max(max).empty('');
+const PAGE_SIZE = 50;
+const MAX_SHOWN_GROUPS = 20;
+const accessRule = { session: 'member' } as const;
+const paramsSchema = joi.object({ id: joi.string().guid().required() });
+const buildOptionalTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
 
-function stated(rule: RuleView, now: number): object {
+function toRuleFields(rule: RuleView, now: number): object {
   const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= now;
   const [state, tone] = !rule.enabled
     ? ['disabled', 'neutral']
     : expired
       ? ['expired', 'neutral']
       : ['enabled', 'success'];
-  return { ...rule, kind: KINDS[rule.match_type], state, tone, active: state === 'enabled' };
+  return { ...rule, kind: MATCH_TYPE_LABELS[rule.match_type], state, tone, active: state === 'enabled' };
 }
 
 class RulePages {
   constructor(
-    private readonly registry: Registry,
+    private readonly registry: IgnoreRuleService,
     private readonly clock: Clock,
   ) {}
 
-  async list(request: HttpRequest): Promise<PageResult> {
+  async showList(request: HttpRequest): Promise<PageResult> {
     const { project, state, cursor } = request.query as { project?: string; state?: string; cursor?: string };
     const enabled = state === undefined ? undefined : state === 'enabled';
-    const page = await this.registry.page(request.principal, { limit: PAGE, cursor, project, enabled });
-    const held = await this.registry.held(page.items.map(({ id }) => id));
+    const page = await this.registry.getPage(request.principal, { limit: PAGE_SIZE, cursor, project, enabled });
+    const held = await this.registry.countMutedGroups(page.items.map(({ id }) => id));
     const now = this.clock.now();
     return new View('ignore-rules', {
-      items: page.items.map((rule) => ({ ...stated(rule, now), held: held[rule.id] ?? 0 })),
+      items: page.items.map((rule) => ({ ...toRuleFields(rule, now), held: held[rule.id] ?? 0 })),
       next_cursor: page.next,
-      projects: await this.registry.projects(),
+      projects: await this.registry.listProjectOptions(),
       filtered: project !== undefined || state !== undefined,
     });
   }
 
-  async detail(request: HttpRequest, problem?: Problem): Promise<View> {
+  async showDetail(request: HttpRequest, problem?: FormRejection): Promise<View> {
     const id = request.params['id'] ?? '';
     const rule = await this.registry.get(request.principal, id);
     const [muted, run, held] = await Promise.all([
-      this.registry.muted(id, MUTED_SHOWN),
-      this.registry.lastRun(id),
-      this.registry.held([id]),
+      this.registry.listMutedGroups(id, MAX_SHOWN_GROUPS),
+      this.registry.findLastRun(id),
+      this.registry.countMutedGroups([id]),
     ]);
     const running = run?.state === 'running';
     // Shown on request with the number of groups, which requires checking all of them.
@@ -65,7 +65,7 @@ class RulePages {
     const preview = asking ? await this.registry.preview(request.principal, rule) : null;
     return new View('ignore-rule', {
       title: rule.name,
-      rule: stated(rule, this.clock.now()),
+      rule: toRuleFields(rule, this.clock.now()),
       here: `/ignore-rules/${id}`,
       asked: preview && { ...preview, fresh: preview.count - preview.muted },
       held: held[id] ?? 0,
@@ -75,103 +75,103 @@ class RulePages {
       running,
       of: run === null ? 0 : Math.max(run.total, run.scanned, 1),
       ...(running && { refresh_seconds: 2 }),
-      crumbs: [crumb, { label: rule.name }],
+      crumbs: [ignoreRulesCrumb, { label: rule.name }],
       problem: problem?.message,
     });
   }
 }
 
-export function buildIgnoreRulePages(registry: Registry, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
+export function buildIgnoreRulePages(registry: IgnoreRuleService, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock, items);
-  const action = pageActions(
-    { path: '/ignore-rules/{id}', title: TITLE, access, input: { params } },
-    (request, problem) => pages.detail(request, problem),
+  const action = createPageActions(
+    { path: '/ignore-rules/{id}', title: IGNORE_RULES_TITLE, access: accessRule, input: { params: paramsSchema } },
+    (request, problem) => pages.showDetail(request, problem),
   );
   return [
     {
       path: '/ignore-rules',
-      title: TITLE,
+      title: IGNORE_RULES_TITLE,
       nav: {
         section: 'work',
-        label: TITLE,
+        label: IGNORE_RULES_TITLE,
         icon: 'filter-off',
         order: 30,
         also: ['mutes', 'muted', 'silences', 'filters', 'noise', 'suppressions'],
       },
-      access,
+      access: accessRule,
       projectQuery: 'project',
       input: {
         query: joi.object({
-          project: empty(64),
+          project: buildOptionalTextSchema(64),
           state: joi.string().valid('enabled', 'disabled').empty(''),
-          cursor: empty(4096),
+          cursor: buildOptionalTextSchema(4096),
         }),
       },
-      handle: (request) => pages.list(request),
+      handle: (request) => pages.showList(request),
     },
     {
       path: '/ignore-rules/new',
       title: 'New ignore rule',
-      access,
+      access: accessRule,
       input: {
         query: joi.object({
-          name: empty(200),
+          name: buildOptionalTextSchema(200),
           match_type: joi
             .string()
             .valid(...MATCH_TYPES)
             .empty(''),
-          pattern: empty(500),
+          pattern: buildOptionalTextSchema(500),
           case_sensitive: joi.string().valid('true', 'false').empty(''),
-          project: empty(64),
-          environment: empty(200),
-          reason: empty(1000),
-          like: empty(100),
+          project: buildOptionalTextSchema(64),
+          environment: buildOptionalTextSchema(200),
+          reason: buildOptionalTextSchema(1000),
+          like: buildOptionalTextSchema(100),
         }),
       },
-      handle: (request) => editor.blank(request),
+      handle: (request) => editor.showNew(request),
     },
     {
       method: 'POST',
       path: '/ignore-rules',
-      title: TITLE,
-      access,
+      title: IGNORE_RULES_TITLE,
+      access: accessRule,
       creates: true,
       handle: (request) => editor.save(request),
     },
     {
       path: '/ignore-rules/{id}',
-      title: TITLE,
-      access,
-      input: { params, query: joi.object({ apply: joi.string().valid('ask') }) },
-      handle: (request) => pages.detail(request),
+      title: IGNORE_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema, query: joi.object({ apply: joi.string().valid('ask') }) },
+      handle: (request) => pages.showDetail(request),
     },
     {
       path: '/ignore-rules/{id}/edit',
-      title: TITLE,
-      access,
-      input: { params },
+      title: IGNORE_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema },
       handle: (request) => editor.edit(request),
     },
     {
       method: 'POST',
       path: '/ignore-rules/{id}/edit',
-      title: TITLE,
-      access,
-      input: { params },
+      title: IGNORE_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema },
       handle: (request) => editor.save(request),
     },
     action('apply', async (request, id) => {
-      await registry.begin(request.principal, id);
-      return to(id);
+      await registry.startApply(request.principal, id);
+      return redirectToRule(id);
     }),
     action('enable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: true });
-      return to(id, 'Rule enabled. It mutes matching errors from now on.');
+      return redirectToRule(id, 'Rule enabled. It mutes matching errors from now on.');
     }),
     action('disable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: false });
-      return to(id, 'Rule disabled. Its groups are unmuted.');
+      return redirectToRule(id, 'Rule disabled. Its groups are unmuted.');
     }),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);

@@ -9,24 +9,24 @@ import {
   ServiceError,
   unknownProject,
 } from '../../../kernel/errors.js';
-import type { Mutable } from '../../../ports/domain/bugs.js';
+import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
-import { RuleBook } from './book.js';
+import { IgnoreRuleFilter } from './book.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { compile } from './pattern.js';
+import { compilePattern } from './pattern.js';
 import {
   isActive,
   getRuleName,
   toRuleView,
-  type Matching,
+  type RuleCriteria,
   type IgnoreRule,
   type IgnoreRuleFields,
   type RuleView,
 } from './rule.js';
-import type { Applied, ApplyDoc } from './documents.js';
-import { Runs } from './runs.js';
+import type { ApplyResult, ApplyRunDoc } from './documents.js';
+import { ApplyRunService } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
-import { type Preview, RulePreview } from './rule-preview.js';
+import { type PreviewResult, RuleApplier } from './rule-preview.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Every process keeps all rules compiled in memory. */
@@ -41,29 +41,29 @@ export interface RuleQuery {
 }
 
 /** A token of a project changes that project's rules only. It also sees rules for all projects. */
-const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
+const getTokenProject = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
 
-type Changes = Partial<Omit<IgnoreRule, 'id'>>;
+type RuleChanges = Partial<Omit<IgnoreRule, 'id'>>;
 
 @injectable()
-export class Registry {
+export class IgnoreRuleService {
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(RuleBook) private readonly book: RuleBook,
-    @inject(RulePreview) private readonly rulePreview: RulePreview,
+    @inject(IgnoreRuleFilter) private readonly book: IgnoreRuleFilter,
+    @inject(RuleApplier) private readonly rulePreview: RuleApplier,
     @inject(RuleReconciler) private readonly reconciler: RuleReconciler,
-    @inject(Runs) private readonly runs: Runs,
+    @inject(ApplyRunService) private readonly runs: ApplyRunService,
   ) {}
 
   /**
    * Returns a page in order of precedence, oldest first.
    * @throws InvalidCursor, ServiceError insufficient_scope
    */
-  async page(
+  async getPage(
     principal: Principal,
     query: RuleQuery,
   ): Promise<ReadablePage<RuleView> & { count: () => Promise<number> }> {
-    const own = projectOf(principal);
+    const own = getTokenProject(principal);
     const { project, enabled, match_type } = query;
     if (project !== undefined) requireProject(own, project);
     const filter: Filter = {
@@ -79,7 +79,7 @@ export class Registry {
 
   /** @throws ServiceError not_found, insufficient_scope */
   async get(principal: Principal, id: string): Promise<RuleView> {
-    return toRuleView(await this.#need(principal, id, 'read'));
+    return toRuleView(await this.#getRule(principal, id, 'read'));
   }
 
   /**
@@ -88,37 +88,37 @@ export class Registry {
    */
   async create(
     principal: Principal,
-    input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
+    input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>,
   ): Promise<RuleView> {
     const { ids, clock, rules } = this.deps;
     const now = clock.iso();
-    const given = input.project === undefined ? projectOf(principal) : input.project;
+    const given = input.project === undefined ? getTokenProject(principal) : input.project;
     const rule: IgnoreRule = {
       id: ids.uuid(),
       name: getRuleName(input.name, input.pattern),
       match_type: input.match_type,
       pattern: input.pattern,
       case_sensitive: input.case_sensitive ?? false,
-      project: await this.#project(principal, given),
+      project: await this.#resolveProject(principal, given),
       environment: input.environment?.trim() || null,
-      reason: reasonOf(input.reason),
+      reason: requireReason(input.reason),
       alarm_threshold: input.alarm_threshold ?? null,
       enabled: input.enabled ?? true,
       expires_at: input.expires_at ?? null,
       hit_count: 0,
       last_hit_at: null,
       is_template: false,
-      created_by: actorOf(principal),
+      created_by: getActor(principal),
       created_at: now,
       updated_at: now,
       settle_at: null,
       deleted_at: null,
     };
-    compile(rule);
+    compilePattern(rule);
     if ((await rules.count({ deleted_at: null })) >= MAX_RULES)
       throw conflict(`There are ${MAX_RULES} rules, which is as many as can be held against every report.`);
     await rules.insert(rule);
-    await this.book.changed();
+    await this.book.notifyChanged();
     await this.#record(principal, 'created', rule, { pattern: rule.pattern });
     return toRuleView(rule);
   }
@@ -128,24 +128,24 @@ export class Registry {
    * @throws ServiceError not_found, and what `create` throws
    */
   async change(principal: Principal, id: string, input: IgnoreRuleFields): Promise<RuleView> {
-    const before = await this.#need(principal, id, 'write');
-    const set = await this.#changes(principal, before, input);
+    const before = await this.#getRule(principal, id, 'write');
+    const set = await this.#buildChanges(principal, before, input);
     if (Object.keys(set).length === 0) return toRuleView(before);
     const now = this.deps.clock;
     const wasActive = isActive(before, now.now());
     const after: IgnoreRule = { ...before, ...set };
-    compile(after);
-    const settles = wasActive && Object.keys(set).some((field) => SETTLES.has(field));
+    compilePattern(after);
+    const settles = wasActive && Object.keys(set).some((field) => RECONCILED_FIELDS.has(field));
     const written = await this.deps.rules.change(
       { id, deleted_at: null },
       { set: { ...set, updated_at: now.iso(), ...(settles && { settle_at: now.iso() }) } },
     );
     if (written === null) throw notFound('ignore rule with this id');
-    await this.book.changed();
-    if (settles) await this.reconciler.now(written.doc);
+    await this.book.notifyChanged();
+    if (settles) await this.reconciler.runFirstPass(written.doc);
     await this.#record(
       principal,
-      actionOf(set),
+      getAuditAction(set),
       written.doc,
       {},
       findChangedFields(before, written.doc, Object.keys(set)),
@@ -158,13 +158,13 @@ export class Registry {
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(principal: Principal, id: string): Promise<void> {
-    const rule = await this.#need(principal, id, 'write');
+    const rule = await this.#getRule(principal, id, 'write');
     const now = this.deps.clock.iso();
     const gone = { enabled: false, deleted_at: now, settle_at: now, updated_at: now };
     const written = await this.deps.rules.change({ id, deleted_at: null }, { set: gone });
     if (written === null) throw notFound('ignore rule with this id');
-    await this.book.changed();
-    await this.reconciler.now(written.doc);
+    await this.book.notifyChanged();
+    await this.reconciler.runFirstPass(written.doc);
     await this.#record(principal, 'deleted', rule, { pattern: rule.pattern, reason: rule.reason });
   }
 
@@ -174,14 +174,14 @@ export class Registry {
    */
   async preview(
     principal: Principal,
-    input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
-  ): Promise<Preview> {
-    const given = input.project || projectOf(principal);
-    const rule: Matching = {
+    input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>,
+  ): Promise<PreviewResult> {
+    const given = input.project || getTokenProject(principal);
+    const rule: RuleCriteria = {
       match_type: input.match_type,
       pattern: input.pattern,
       case_sensitive: input.case_sensitive ?? false,
-      project: await this.#project(principal, given),
+      project: await this.#resolveProject(principal, given),
       environment: input.environment?.trim() || null,
     };
     return this.rulePreview.preview(rule);
@@ -195,8 +195,8 @@ export class Registry {
     principal: Principal,
     id: string,
     options: { dry_run?: boolean; signal?: AbortSignal },
-  ): Promise<Applied> {
-    const rule = await this.#need(principal, id, 'write');
+  ): Promise<ApplyResult> {
+    const rule = await this.#getRule(principal, id, 'write');
     const applied = await this.rulePreview.apply(id, options);
     if (options.dry_run !== true) await this.#record(principal, 'applied', rule, { ...applied });
     return applied;
@@ -206,49 +206,49 @@ export class Registry {
    * Starts the same in the background.
    * @throws ServiceError not_found, conflict
    */
-  async begin(principal: Principal, id: string): Promise<void> {
-    await this.#need(principal, id, 'write');
+  async startApply(principal: Principal, id: string): Promise<void> {
+    await this.#getRule(principal, id, 'write');
     await this.runs.start(id, principal);
   }
 
-  async muted(id: string, limit: number): Promise<{ items: Mutable[]; more: boolean }> {
-    const page = await this.deps.muting.page({ muted_by: id, limit });
+  async listMutedGroups(id: string, limit: number): Promise<{ items: MutableErrorGroup[]; more: boolean }> {
+    const page = await this.deps.muting.listGroups({ muted_by: id, limit });
     return { items: page.items, more: page.next !== null };
   }
 
-  async held(ids: readonly string[]): Promise<Record<string, number>> {
-    const counts = await Promise.all(ids.map(async (id) => [id, await this.deps.muting.held(id)] as const));
+  async countMutedGroups(ids: readonly string[]): Promise<Record<string, number>> {
+    const counts = await Promise.all(ids.map(async (id) => [id, await this.deps.muting.countMuted(id)] as const));
     return Object.fromEntries(counts);
   }
 
-  lastRun(id: string): Promise<ApplyDoc | null> {
-    return this.runs.last(id);
+  findLastRun(id: string): Promise<ApplyRunDoc | null> {
+    return this.runs.findLast(id);
   }
 
-  async projects(): Promise<{ value: string; label: string }[]> {
+  async listProjectOptions(): Promise<{ value: string; label: string }[]> {
     return (await this.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   }
 
-  async #changes(principal: Principal, before: IgnoreRule, input: IgnoreRuleFields): Promise<Changes> {
-    const set: Changes = {};
+  async #buildChanges(principal: Principal, before: IgnoreRule, input: IgnoreRuleFields): Promise<RuleChanges> {
+    const set: RuleChanges = {};
     const { match_type, pattern, case_sensitive, alarm_threshold, enabled, expires_at } = input;
     if (input.name !== undefined) set.name = getRuleName(input.name, pattern ?? before.pattern);
     if (match_type !== undefined) set.match_type = match_type;
     if (pattern !== undefined) set.pattern = pattern;
     if (case_sensitive !== undefined) set.case_sensitive = case_sensitive;
-    if (input.project !== undefined) set.project = await this.#project(principal, input.project);
+    if (input.project !== undefined) set.project = await this.#resolveProject(principal, input.project);
     if (input.environment !== undefined) set.environment = input.environment?.trim() || null;
-    if (input.reason !== undefined) set.reason = reasonOf(input.reason);
+    if (input.reason !== undefined) set.reason = requireReason(input.reason);
     if (alarm_threshold !== undefined) set.alarm_threshold = alarm_threshold;
     if (enabled !== undefined) set.enabled = enabled;
     if (expires_at !== undefined) set.expires_at = expires_at;
-    const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof Changes]);
+    const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof RuleChanges]);
     return Object.fromEntries(changed);
   }
 
-  async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<IgnoreRule> {
+  async #getRule(principal: Principal, id: string, right: 'read' | 'write'): Promise<IgnoreRule> {
     const known = await this.deps.rules.get(id);
-    const own = projectOf(principal);
+    const own = getTokenProject(principal);
     const there = known?.deleted_at === null ? known : null;
     // Everyone may see rules for all projects.
     const rule = owned(own, there, ({ project }) => project ?? own, 'ignore rule with this id');
@@ -257,9 +257,9 @@ export class Registry {
     return rule;
   }
 
-  async #project(principal: Principal, given: string | null): Promise<string | null> {
+  async #resolveProject(principal: Principal, given: string | null): Promise<string | null> {
     const slug = given === '' ? null : given;
-    requireProject(projectOf(principal), slug);
+    requireProject(getTokenProject(principal), slug);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
     throw unknownProject(slug);
   }
@@ -277,7 +277,7 @@ export class Registry {
 }
 
 /** Fields whose change may leave groups wrongly muted or with an outdated reason. */
-const SETTLES = new Set([
+const RECONCILED_FIELDS = new Set([
   'match_type',
   'pattern',
   'case_sensitive',
@@ -288,13 +288,13 @@ const SETTLES = new Set([
   'expires_at',
 ]);
 
-function actionOf(set: Changes): string {
+function getAuditAction(set: RuleChanges): string {
   if (set.enabled === undefined || Object.keys(set).length > 1) return 'changed';
   return set.enabled ? 'enabled' : 'disabled';
 }
 
 /** @throws ServiceError reason_required */
-function reasonOf(given: string | null | undefined): string {
+function requireReason(given: string | null | undefined): string {
   const reason = given?.trim() ?? '';
   if (reason !== '') return reason;
   throw new ServiceError('reason_required', 'An ignore rule needs a `reason`: why is this noise?', {
@@ -302,7 +302,7 @@ function reasonOf(given: string | null | undefined): string {
   });
 }
 
-function actorOf(principal: Principal): string {
+function getActor(principal: Principal): string {
   if (principal.kind === 'session') return principal.username;
   return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
 }

@@ -1,19 +1,19 @@
 import joi from 'joi';
-import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
-import type { Registry, RuleQuery } from './registry.js';
-import { changeBody, createBody, MATCH_TYPES, ruleShape, type Matching, type IgnoreRuleFields } from './rule.js';
-import { warned } from '../../../ports/store/left-out.js';
+import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
+import type { IgnoreRuleService, RuleQuery } from './registry.js';
+import { ruleChangeSchema, ruleCreationSchema, MATCH_TYPES, ruleSchema, type RuleCriteria, type IgnoreRuleFields } from './rule.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
 
-const BASE = '/api/errors/v1/ignore-rules';
-const read = { scope: 'bugtracker:read' } as const;
-const manage = { scope: 'bugtracker:manage' } as const;
+const BASE_PATH = '/api/errors/v1/ignore-rules';
+const readAccess = { scope: 'bugtracker:read' } as const;
+const manageAccess = { scope: 'bugtracker:manage' } as const;
 
-const params = joi.object({ id: joi.string().max(64).required() });
-const one = named('IgnoreRuleAnswer', whole({ rule: ruleShape }));
-const count = joi.number().integer().min(0);
-type Given = IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>;
+const paramsSchema = joi.object({ id: joi.string().max(64).required() });
+const ruleResponseSchema = withSchemaName('IgnoreRuleAnswer', whole({ rule: ruleSchema }));
+const countSchema = joi.number().integer().min(0);
+type RuleInput = IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>;
 
-const sample = named(
+const sampleSchema = withSchemaName(
   'MatchingGroup',
   whole({
     id: joi.string(),
@@ -23,28 +23,28 @@ const sample = named(
     exception_class: joi.string().allow(null, ''),
     project: joi.string(),
     environment: joi.string().allow(null, ''),
-    hit_count: count,
+    hit_count: countSchema,
     last_seen_at: joi.string().isoDate(),
     muted: joi.boolean(),
     muted_by_rule_id: joi.string().allow(null),
   }),
 );
 
-export function buildIgnoreRuleRoutes(registry: Registry): RouteSpec[] {
-  return [...collectionRoutes(registry), ...memberRoutes(registry)];
+export function buildIgnoreRuleRoutes(registry: IgnoreRuleService): RouteSpec[] {
+  return [...buildCollectionRoutes(registry), ...buildMemberRoutes(registry)];
 }
 
-function collectionRoutes(registry: Registry): RouteSpec[] {
+function buildCollectionRoutes(registry: IgnoreRuleService): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'listIgnoreRules',
       summary: 'List the ignore rules, in order of precedence',
       description:
         'The oldest first: of several matching rules the first one mutes. A token that is bound to a project sees that ' +
         'project’s rules and the rules for all projects.',
-      access: read,
+      access: readAccess,
       strictQuery: true,
       input: {
         query: joi.object({
@@ -56,76 +56,76 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
           match_type: joi.string().valid(...MATCH_TYPES),
         }),
       },
-      output: pageOf('IgnoreRulePage', ruleShape),
+      output: createPageSchema('IgnoreRulePage', ruleSchema),
       handle: async ({ principal, query }) => {
-        const page = await registry.page(principal, query as unknown as RuleQuery);
-        const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
+        const page = await registry.getPage(principal, query as unknown as RuleQuery);
+        const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
         return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
       },
     },
     {
       method: 'POST',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'createIgnoreRule',
       summary: 'Create an ignore rule',
       description:
         'Matching errors are muted from now on: recorded and counted, but kept quiet. The rule applies at once in this ' +
         'process and within two seconds in every other. `apply` mutes the groups that exist already.',
-      access: manage,
-      input: { body: createBody },
+      access: manageAccess,
+      input: { body: ruleCreationSchema },
       status: 201,
-      output: one,
+      output: ruleResponseSchema,
       errors: ['conflict', 'invalid_pattern', 'reason_required', 'unknown_project'],
-      handle: async ({ principal, body }) => created({ rule: await registry.create(principal, body as Given) }),
+      handle: async ({ principal, body }) => created({ rule: await registry.create(principal, body as RuleInput) }),
     },
     {
       method: 'POST',
-      path: `${BASE}/preview`,
+      path: `${BASE_PATH}/preview`,
       operationId: 'previewIgnoreRule',
       summary: 'Count the groups that a rule would match, with up to 20 of them; stores nothing',
-      access: read,
+      access: readAccess,
       limits: { rate: 'bulk' },
       errors: ['invalid_pattern'],
-      input: { body: createBody },
-      output: named(
+      input: { body: ruleCreationSchema },
+      output: withSchemaName(
         'IgnoreRulePreview',
         whole({
-          count: count.description('Groups that match, muted ones included'),
-          samples: joi.array().items(sample).max(20).description('The groups seen last'),
+          count: countSchema.description('Groups that match, muted ones included'),
+          samples: joi.array().items(sampleSchema).max(20).description('The groups seen last'),
           complete: joi.boolean().description('False: there was not enough time to check every group'),
         }),
       ),
       handle: async ({ principal, body }) => {
-        const { count: n, samples, complete } = await registry.preview(principal, body as Given);
+        const { count: n, samples, complete } = await registry.preview(principal, body as RuleInput);
         return { count: n, samples, complete };
       },
     },
   ];
 }
 
-function memberRoutes(registry: Registry): RouteSpec[] {
+function buildMemberRoutes(registry: IgnoreRuleService): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: `${BASE}/{id}`,
+      path: `${BASE_PATH}/{id}`,
       operationId: 'getIgnoreRule',
       summary: 'One ignore rule',
-      access: read,
-      input: { params },
-      output: one,
+      access: readAccess,
+      input: { params: paramsSchema },
+      output: ruleResponseSchema,
       handle: async ({ principal, params: { id = '' } }) => ({ rule: await registry.get(principal, id) }),
     },
     {
       method: 'PATCH',
-      path: `${BASE}/{id}`,
+      path: `${BASE_PATH}/{id}`,
       operationId: 'changeIgnoreRule',
       summary: 'Change an ignore rule',
       description:
         'Groups that the rule muted and no longer matches are unmuted before the answer. If that takes more than five ' +
         'seconds, the rest follows later. Disabling a rule unmutes all its groups.',
-      access: manage,
-      input: { params, body: changeBody },
-      output: one,
+      access: manageAccess,
+      input: { params: paramsSchema, body: ruleChangeSchema },
+      output: ruleResponseSchema,
       errors: ['conflict', 'invalid_pattern', 'reason_required', 'unknown_project'],
       handle: async ({ principal, params: { id = '' }, body }) => ({
         rule: await registry.change(principal, id, body as IgnoreRuleFields),
@@ -133,11 +133,11 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     },
     {
       method: 'DELETE',
-      path: `${BASE}/{id}`,
+      path: `${BASE_PATH}/{id}`,
       operationId: 'deleteIgnoreRule',
       summary: 'Delete an ignore rule and unmute its groups',
-      access: manage,
-      input: { params },
+      access: manageAccess,
+      input: { params: paramsSchema },
       output: deleted,
       handle: async ({ principal, params: { id = '' } }) => {
         await registry.remove(principal, id);
@@ -146,20 +146,20 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     },
     {
       method: 'POST',
-      path: `${BASE}/{id}/apply`,
+      path: `${BASE_PATH}/{id}/apply`,
       operationId: 'applyIgnoreRule',
       errors: ['conflict'],
       summary: 'Mute the matching groups that exist already; answers when done',
       description: 'Safe to repeat: groups that are muted already are skipped. With `dry_run` nothing is muted.',
-      access: manage,
+      access: manageAccess,
       limits: { rate: 'bulk' },
-      input: { params, body: joi.object({ dry_run: joi.boolean().default(false) }), optionalBody: true },
-      output: named(
+      input: { params: paramsSchema, body: joi.object({ dry_run: joi.boolean().default(false) }), optionalBody: true },
+      output: withSchemaName(
         'IgnoreRuleApplied',
         whole({
-          matched: count.description('Groups that match'),
-          muted: count.description('Groups that this call muted'),
-          skipped: count.description('Groups that match and were muted already'),
+          matched: countSchema.description('Groups that match'),
+          muted: countSchema.description('Groups that this call muted'),
+          skipped: countSchema.description('Groups that match and were muted already'),
         }),
       ),
       handle: async ({ principal, params: { id = '' }, body, signal }) => {

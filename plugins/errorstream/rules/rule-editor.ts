@@ -1,6 +1,6 @@
 import {
   orAgain,
-  type Problem,
+  type FormRejection,
   Redirect,
   View,
   type Clock,
@@ -9,27 +9,27 @@ import {
 } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
-import { parseRuleForm, EXPIRIES, validateRuleForm, getRuleFormFields, type Typed } from './form.js';
+import { parseRuleForm, EXPIRY_OPTIONS, validateRuleForm, getRuleFormFields, type RuleFormValues } from './form.js';
 import { buildSimilarPattern, buildExactPattern } from './ignore-link.js';
-import { kindChoices } from './match-kinds.js';
-import type { Registry } from './registry.js';
-import { changeBody, createBody, type RuleView } from './rule.js';
-import type { Preview } from './rule-preview.js';
+import { matchTypeOptions } from './match-kinds.js';
+import type { IgnoreRuleService } from './registry.js';
+import { ruleChangeSchema, ruleCreationSchema, type RuleView } from './rule.js';
+import type { PreviewResult } from './rule-preview.js';
 
-export const TITLE = 'Ignore rules';
-export const crumb = { label: TITLE, href: '/ignore-rules' };
+export const IGNORE_RULES_TITLE = 'Ignore rules';
+export const ignoreRulesCrumb = { label: IGNORE_RULES_TITLE, href: '/ignore-rules' };
 
-export const to = (id: string, message?: string): Redirect =>
+export const redirectToRule = (id: string, message?: string): Redirect =>
   new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
 
-interface Editor {
+interface EditorState {
   id?: string;
-  form: Typed;
-  preview?: Preview | undefined;
-  problem?: Problem;
+  form: RuleFormValues;
+  preview?: PreviewResult | undefined;
+  problem?: FormRejection;
 }
 
-const formOf = (rule: RuleView): Typed => ({
+const toFormValues = (rule: RuleView): RuleFormValues => ({
   name: rule.name,
   match_type: rule.match_type,
   pattern: rule.pattern,
@@ -44,29 +44,29 @@ const formOf = (rule: RuleView): Typed => ({
 
 export class RuleEditor {
   constructor(
-    private readonly registry: Registry,
+    private readonly registry: IgnoreRuleService,
     private readonly clock: Clock,
     private readonly items: Pick<TrackedItems, 'get'>,
   ) {}
 
-  async blank(request: HttpRequest): Promise<PageResult> {
-    const { like, ...given } = request.query as Typed;
-    const form: Typed = {
+  async showNew(request: HttpRequest): Promise<PageResult> {
+    const { like, ...given } = request.query as RuleFormValues;
+    const form: RuleFormValues = {
       match_type: 'contains',
       enabled: 'true',
-      ...(like !== undefined && (await this.#like(like, buildSimilarPattern))),
+      ...(like !== undefined && (await this.#buildSimilarForm(like, buildSimilarPattern))),
       ...given,
     };
-    if (!form['pattern']) return this.#editor({ form });
+    if (!form['pattern']) return this.#buildView({ form });
     return orAgain(
-      () => this.#preview(request, { form }),
-      (problem) => this.#editor({ form, problem }),
+      () => this.#showPreview(request, { form }),
+      (problem) => this.#buildView({ form, problem }),
     );
   }
 
   async edit(request: HttpRequest): Promise<PageResult> {
     const rule = await this.registry.get(request.principal, request.params['id'] ?? '');
-    return this.#editor({ id: rule.id, form: formOf(rule) });
+    return this.#buildView({ id: rule.id, form: toFormValues(rule) });
   }
 
   /**
@@ -77,22 +77,22 @@ export class RuleEditor {
     const given = getRuleFormFields(request);
     const { like } = given;
     const row =
-      like === undefined ? {} : { ...(await this.#like(like, buildExactPattern)), enabled: 'true', action: 'apply' };
-    const form: Typed = { ...row, ...given };
+      like === undefined ? {} : { ...(await this.#buildSimilarForm(like, buildExactPattern)), enabled: 'true', action: 'apply' };
+    const form: RuleFormValues = { ...row, ...given };
     const id = request.params['id'];
-    const editor: Editor = { form, ...(id !== undefined && { id }) };
+    const editor: EditorState = { form, ...(id !== undefined && { id }) };
     return orAgain(
       async () => {
-        if (form['action'] === 'preview') return this.#preview(request, editor);
-        const body = validateRuleForm(form, id === undefined ? createBody : changeBody, this.clock.now());
+        if (form['action'] === 'preview') return this.#showPreview(request, editor);
+        const body = validateRuleForm(form, id === undefined ? ruleCreationSchema : ruleChangeSchema, this.clock.now());
         const rule =
           id === undefined
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
         const message = id === undefined ? 'Rule created. It mutes matching errors from now on.' : 'Rule saved.';
-        return form['action'] === 'apply' ? this.#applied(request, rule) : to(rule.id, message);
+        return form['action'] === 'apply' ? this.#startApply(request, rule) : redirectToRule(rule.id, message);
       },
-      (problem) => this.#editor({ ...editor, problem }),
+      (problem) => this.#buildView({ ...editor, problem }),
     );
   }
 
@@ -100,15 +100,15 @@ export class RuleEditor {
    * Returns form values that mute errors like this item.
    * @throws ServiceError not_found, also for an item that is not an error
    */
-  async #like(ref: string, pattern: typeof buildExactPattern): Promise<Typed> {
+  async #buildSimilarForm(ref: string, pattern: typeof buildExactPattern): Promise<RuleFormValues> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);
     return { ...pattern(item.title), project: item.project };
   }
 
-  async #applied(request: HttpRequest, rule: RuleView): Promise<Redirect> {
+  async #startApply(request: HttpRequest, rule: RuleView): Promise<Redirect> {
     const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= this.clock.now();
-    const running = (await this.registry.lastRun(rule.id))?.state === 'running';
+    const running = (await this.registry.findLastRun(rule.id))?.state === 'running';
     const not = (why: string): Redirect =>
       new Redirect(`/ignore-rules/${rule.id}`, {
         tone: 'warning',
@@ -116,16 +116,16 @@ export class RuleEditor {
       });
     if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}, so it mutes nothing.`);
     if (running) return not('it is being applied already. Apply it again when that has ended.');
-    await this.registry.begin(request.principal, rule.id);
-    return to(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
+    await this.registry.startApply(request.principal, rule.id);
+    return redirectToRule(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
   }
 
-  async #preview(request: HttpRequest, editor: Editor): Promise<View> {
-    const body = parseRuleForm(editor.form, createBody, this.clock.now());
-    return this.#editor({ ...editor, preview: await this.registry.preview(request.principal, body) });
+  async #showPreview(request: HttpRequest, editor: EditorState): Promise<View> {
+    const body = parseRuleForm(editor.form, ruleCreationSchema, this.clock.now());
+    return this.#buildView({ ...editor, preview: await this.registry.preview(request.principal, body) });
   }
 
-  async #editor({ id, form, preview, problem }: Editor): Promise<View> {
+  async #buildView({ id, form, preview, problem }: EditorState): Promise<View> {
     const last = { label: id === undefined ? 'New rule' : 'Edit' };
     const name = form['name'] || 'Rule';
     return new View('ignore-rule-form', {
@@ -134,14 +134,14 @@ export class RuleEditor {
       form,
       preview,
       fresh: preview === undefined ? null : preview.count - preview.muted,
-      kinds: kindChoices,
+      kinds: matchTypeOptions,
       case_sensitive: form['case_sensitive'] === 'true',
       enabled: form['enabled'] === 'true',
-      expiries: id === undefined ? EXPIRIES : [{ value: 'keep', label: 'As it is' }, ...EXPIRIES],
-      projects: await this.registry.projects(),
+      expiries: id === undefined ? EXPIRY_OPTIONS : [{ value: 'keep', label: 'As it is' }, ...EXPIRY_OPTIONS],
+      projects: await this.registry.listProjectOptions(),
       action: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}/edit`,
       back: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}`,
-      crumbs: id === undefined ? [crumb, last] : [crumb, { label: name, href: `/ignore-rules/${id}` }, last],
+      crumbs: id === undefined ? [ignoreRulesCrumb, last] : [ignoreRulesCrumb, { label: name, href: `/ignore-rules/${id}` }, last],
       ...problem,
     });
   }

@@ -5,33 +5,33 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
-import type { Mutable } from '../../../ports/domain/bugs.js';
-import type { Applied } from './documents.js';
+import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
+import type { ApplyResult } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { compile, Texts, type Pattern } from './pattern.js';
-import { isActive, toMute, type Matching, type IgnoreRule } from './rule.js';
+import { compilePattern, SubjectTexts, type CompiledPattern } from './pattern.js';
+import { isActive, toMute, type RuleCriteria, type IgnoreRule } from './rule.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 const BATCH_SIZE = 200;
-const SAMPLES = 20;
-const PREVIEW_MS = 8_000;
+const MAX_SAMPLES = 20;
+const MAX_PREVIEW_MS = 8_000;
 const SLICE_MS = 5;
 
-export interface Preview {
+export interface PreviewResult {
   count: number;
-  samples: Mutable[];
+  samples: MutableErrorGroup[];
   muted: number;
   complete: boolean;
 }
 
-export interface Step extends Applied {
+export interface BatchResult extends ApplyResult {
   scanned: number;
   next: string | null;
 }
 
 @injectable()
-export class RulePreview {
-  readonly #compiled = new WeakMap<Matching, Pattern>();
+export class RuleApplier {
+  readonly #compiled = new WeakMap<RuleCriteria, CompiledPattern>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
@@ -39,32 +39,32 @@ export class RulePreview {
    * Stores nothing.
    * @throws ServiceError invalid_pattern
    */
-  async preview(rule: Matching): Promise<Preview> {
-    const ends = this.deps.clock.monotonic() + PREVIEW_MS;
+  async preview(rule: RuleCriteria): Promise<PreviewResult> {
+    const ends = this.deps.clock.monotonic() + MAX_PREVIEW_MS;
     let count = 0;
     let muted = 0;
-    let samples: Mutable[] = [];
+    let samples: MutableErrorGroup[] = [];
     let after: string | null = null;
     do {
-      const page: { matched: Mutable[]; next: string | null } = await this.#matching(rule, after);
+      const page: { matched: MutableErrorGroup[]; next: string | null } = await this.#findMatches(rule, after);
       count += page.matched.length;
       muted += page.matched.filter((group) => group.muted).length;
       samples = [...samples, ...page.matched]
         .toSorted((a, b) => (a.last_seen_at < b.last_seen_at ? 1 : -1))
-        .slice(0, SAMPLES);
+        .slice(0, MAX_SAMPLES);
       after = page.next;
     } while (after !== null && this.deps.clock.monotonic() < ends);
     return { count, samples, muted, complete: after === null };
   }
 
   /** @throws ServiceError not_found; conflict when the rule is inactive or changes meanwhile */
-  async apply(id: string, options: { dry_run?: boolean; signal?: AbortSignal } = {}): Promise<Applied> {
-    const rule = await this.active(id, options.dry_run);
-    const sum: Applied = { matched: 0, muted: 0, skipped: 0 };
+  async apply(id: string, options: { dry_run?: boolean; signal?: AbortSignal } = {}): Promise<ApplyResult> {
+    const rule = await this.getActiveRule(id, options.dry_run);
+    const sum: ApplyResult = { matched: 0, muted: 0, skipped: 0 };
     let after: string | null = null;
     do {
       if (options.signal?.aborted === true) throw conflict('The caller went away; apply the rule again.');
-      const step: Step = await this.step(rule, after, options.dry_run);
+      const step: BatchResult = await this.applyBatch(rule, after, options.dry_run);
       sum.matched += step.matched;
       sum.muted += step.muted;
       sum.skipped += step.skipped;
@@ -77,7 +77,7 @@ export class RulePreview {
    * Returns the rule if it may be applied.
    * @throws ServiceError not_found, conflict
    */
-  async active(id: string, dryRun = false): Promise<IgnoreRule> {
+  async getActiveRule(id: string, dryRun = false): Promise<IgnoreRule> {
     const rule = await this.deps.rules.get(id);
     if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
     if (!dryRun && !isActive(rule, this.deps.clock.now()))
@@ -89,12 +89,12 @@ export class RulePreview {
    * Processes one batch.
    * @throws ServiceError not_found; conflict when the rule has changed
    */
-  async step(rule: IgnoreRule, after: string | null, dryRun = false): Promise<Step> {
-    const { matched, scanned, next } = await this.#matching(rule, after);
+  async applyBatch(rule: IgnoreRule, after: string | null, dryRun = false): Promise<BatchResult> {
+    const { matched, scanned, next } = await this.#findMatches(rule, after);
     const open = matched.filter(({ muted }) => !muted);
     let muted = 0;
     if (!dryRun && open.length > 0) {
-      const now = await this.active(rule.id);
+      const now = await this.getActiveRule(rule.id);
       if (now.updated_at !== rule.updated_at)
         throw conflict('The rule was changed while it was applied; apply it again.');
       const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, toMute(rule))));
@@ -104,17 +104,17 @@ export class RulePreview {
     return { matched: matched.length, muted, skipped, scanned, next };
   }
 
-  async #matching(
-    rule: Matching,
+  async #findMatches(
+    rule: RuleCriteria,
     after: string | null,
-  ): Promise<{ matched: Mutable[]; scanned: number; next: string | null }> {
-    const pattern = this.#compiled.get(rule) ?? compile(rule);
+  ): Promise<{ matched: MutableErrorGroup[]; scanned: number; next: string | null }> {
+    const pattern = this.#compiled.get(rule) ?? compilePattern(rule);
     this.#compiled.set(rule, pattern);
-    const { items, next } = await this.deps.muting.page({ project: rule.project, limit: BATCH_SIZE, after });
-    const matched: Mutable[] = [];
+    const { items, next } = await this.deps.muting.listGroups({ project: rule.project, limit: BATCH_SIZE, after });
+    const matched: MutableErrorGroup[] = [];
     let began = this.deps.clock.monotonic();
     for (const item of items) {
-      if (pattern.admits(item) && pattern.test(new Texts(item))) matched.push(item);
+      if (pattern.appliesTo(item) && pattern.matches(new SubjectTexts(item))) matched.push(item);
       if (this.deps.clock.monotonic() - began > SLICE_MS) {
         await yieldToEventLoop();
         began = this.deps.clock.monotonic();

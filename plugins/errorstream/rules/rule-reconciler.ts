@@ -5,19 +5,19 @@
  * use the old rule.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each, iteratePages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
-import type { Find } from '../../../ports/store.js';
+import { iterateItems, iteratePages } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { FindQuery } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { compile, Texts } from './pattern.js';
+import { compilePattern, SubjectTexts } from './pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
 
 /**
  * Exceeds the time that a process may use an old rule (ignore-rule-filter.ts) plus the duration of
  * a report.
  */
-export const STALE_MS = 5_000;
-const ANSWER_MS = 5_000;
+export const RULE_STALE_MS = 5_000;
+const FIRST_PASS_TIMEOUT_MS = 5_000;
 const BATCH_SIZE = 200;
 
 @injectable()
@@ -27,10 +27,10 @@ export class RuleReconciler {
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
-  async now(rule: IgnoreRule): Promise<void> {
-    const signal = AbortSignal.timeout(ANSWER_MS);
+  async runFirstPass(rule: IgnoreRule): Promise<void> {
+    const signal = AbortSignal.timeout(FIRST_PASS_TIMEOUT_MS);
     try {
-      await this.#pass(rule, signal);
+      await this.#runPass(rule, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       this.deps.log.info({ rule: rule.id }, 'unmuting goes on behind the answer');
@@ -39,43 +39,43 @@ export class RuleReconciler {
 
   async run(signal?: AbortSignal): Promise<void> {
     const now = this.deps.clock.now();
-    const expired = { gt: '', lte: isoOf(now) };
-    const due: Find = { filter: { or: [{ settle_at: { gt: '' } }, { expires_at: expired }] }, limit: BATCH_SIZE };
-    for await (const rule of each(this.deps.rules, due)) {
-      if (rule.settle_at) await this.#settle(rule, rule.settle_at, now, signal);
+    const expired = { gt: '', lte: toIsoString(now) };
+    const due: FindQuery = { filter: { or: [{ settle_at: { gt: '' } }, { expires_at: expired }] }, limit: BATCH_SIZE };
+    for await (const rule of iterateItems(this.deps.rules, due)) {
+      if (rule.settle_at) await this.#reconcileRule(rule, rule.settle_at, now, signal);
       if (rule.deleted_at === null && rule.expires_at !== null && rule.expires_at <= expired.lte)
         await this.#expire(rule, rule.expires_at, now, signal);
     }
   }
 
-  async #settle(rule: IgnoreRule, settle_at: string, now: number, signal?: AbortSignal): Promise<void> {
-    await this.#pass(rule, signal);
-    if (Date.parse(settle_at) + STALE_MS > now) return;
+  async #reconcileRule(rule: IgnoreRule, settle_at: string, now: number, signal?: AbortSignal): Promise<void> {
+    await this.#runPass(rule, signal);
+    if (Date.parse(settle_at) + RULE_STALE_MS > now) return;
     if (rule.deleted_at !== null) await this.deps.rules.remove({ id: rule.id, deleted_at: rule.deleted_at });
     else await this.deps.rules.change({ id: rule.id, settle_at }, { set: { settle_at: null } });
   }
 
   async #expire(rule: IgnoreRule, at: string, now: number, signal?: AbortSignal): Promise<void> {
     if (this.#expired.get(rule.id) === at) return;
-    await this.#pass(rule, signal);
-    if (Date.parse(at) + STALE_MS <= now) this.#expired.set(rule.id, at);
+    await this.#runPass(rule, signal);
+    if (Date.parse(at) + RULE_STALE_MS <= now) this.#expired.set(rule.id, at);
   }
 
-  async #pass(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
-    if (!isActive(rule, this.deps.clock.now())) await this.deps.bugs.unmuteRule(rule.id, signal);
-    else await this.#again(rule, signal);
+  async #runPass(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
+    if (!isActive(rule, this.deps.clock.now())) await this.deps.bugs.unmuteByRule(rule.id, signal);
+    else await this.#unmuteNonMatching(rule, signal);
   }
 
-  async #again(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
+  async #unmuteNonMatching(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
-    const pattern = compile(rule);
-    const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH_SIZE }) };
+    const pattern = compilePattern(rule);
+    const ruled = { find: (page: object = {}) => muting.listGroups({ ...page, muted_by: rule.id, limit: BATCH_SIZE }) };
     signal?.throwIfAborted();
     for await (const items of iteratePages(ruled, {})) {
       await Promise.all(
         items.map((item) =>
-          pattern.admits(item) && pattern.test(new Texts(item))
-            ? muting.reword(item.id, toMute(rule))
+          pattern.appliesTo(item) && pattern.matches(new SubjectTexts(item))
+            ? muting.updateReason(item.id, toMute(rule))
             : muting.unmute(item.id, rule.id),
         ),
       );

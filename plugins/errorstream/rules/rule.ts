@@ -1,19 +1,19 @@
 import joi from 'joi';
-import { named, whole, type Doc } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
+import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
-import { moment } from '../moment.js';
+import { timestampSchema } from '../moment.js';
 
 export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
 export type MatchType = (typeof MATCH_TYPES)[number];
 
-export const PATTERN = 500;
-const NAME = 200;
-const REASON = 1000;
-const ENVIRONMENT = 200;
+export const MAX_PATTERN_LENGTH = 500;
+const MAX_NAME_LENGTH = 200;
+const MAX_REASON_LENGTH = 1000;
+const MAX_ENVIRONMENT_LENGTH = 200;
 const MAX_THRESHOLD_VALUE = 2_147_483_647;
 
-export interface Matching {
+export interface RuleCriteria {
   match_type: MatchType;
   pattern: string;
   case_sensitive: boolean;
@@ -21,7 +21,7 @@ export interface Matching {
   environment: string | null;
 }
 
-export interface IgnoreRule extends Doc, Matching {
+export interface IgnoreRule extends Doc, RuleCriteria {
   name: string;
   reason: string;
   alarm_threshold: number | null;
@@ -67,31 +67,31 @@ export function toRuleView({ settle_at: _settle, deleted_at: _deleted, ...shown 
 }
 
 export const getRuleName = (name: string | null | undefined, pattern: string): string =>
-  name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
+  name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, MAX_NAME_LENGTH);
 
 /** Not every store preserves NUL and unpaired surrogates. */
-const text = (max: number): joi.StringSchema =>
+const buildTextSchema = (max: number): joi.StringSchema =>
   joi
     .string()
     .max(max)
     .pattern(/\0/, { invert: true, name: 'text without NUL' })
     .pattern(/\p{Surrogate}/u, { invert: true, name: 'whole text' });
 
-const matchType = named('MatchType', joi.string().valid(...MATCH_TYPES));
+const matchTypeSchema = withSchemaName('MatchType', joi.string().valid(...MATCH_TYPES));
 
-const fields = {
-  name: text(NAME).allow('', null).description('Called by its pattern when left out'),
-  match_type: matchType,
-  pattern: text(PATTERN)
+const fieldSchemas = {
+  name: buildTextSchema(MAX_NAME_LENGTH).allow('', null).description('Called by its pattern when left out'),
+  match_type: matchTypeSchema,
+  pattern: buildTextSchema(MAX_PATTERN_LENGTH)
     .min(1)
     .description(
       '`contains`: part of the title, the message or `Class: message`; `regex`: RE2 syntax, searched in each of them; ' +
         '`exception_class`: the whole class, its last segment, or a beginning that ends in `*`',
     ),
   case_sensitive: joi.boolean().description('Default false'),
-  project: text(64).allow('', null).description('Slug; null: every project'),
-  environment: text(ENVIRONMENT).allow('', null).description('null: every environment'),
-  reason: text(REASON).allow('', null).description('Why this is noise; required'),
+  project: buildTextSchema(64).allow('', null).description('Slug; null: every project'),
+  environment: buildTextSchema(MAX_ENVIRONMENT_LENGTH).allow('', null).description('null: every environment'),
+  reason: buildTextSchema(MAX_REASON_LENGTH).allow('', null).description('Why this is noise; required'),
   alarm_threshold: joi
     .number()
     .integer()
@@ -100,31 +100,31 @@ const fields = {
     .allow(null)
     .description('`error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
   enabled: joi.boolean().description('Default true'),
-  expires_at: moment
-    .custom((text: string) => isoOf(Date.parse(text)))
+  expires_at: timestampSchema
+    .custom((text: string) => toIsoString(Date.parse(text)))
     .allow(null)
     .description('From then on it mutes nothing'),
 };
 
-export const createBody = named(
+export const ruleCreationSchema = withSchemaName(
   'IgnoreRuleCreation',
   joi
     .object({
-      ...fields,
-      match_type: fields.match_type.required(),
-      pattern: fields.pattern.required(),
+      ...fieldSchemas,
+      match_type: fieldSchemas.match_type.required(),
+      pattern: fieldSchemas.pattern.required(),
     })
     .example({ match_type: 'contains', pattern: 'ECONNRESET', reason: 'Clients that go away', alarm_threshold: 100 }),
 );
-export const changeBody = named('IgnoreRuleChange', joi.object(fields));
+export const ruleChangeSchema = withSchemaName('IgnoreRuleChange', joi.object(fieldSchemas));
 
-const timestamp = joi.string().isoDate();
-export const ruleShape = named(
+const isoDateSchema = joi.string().isoDate();
+export const ruleSchema = withSchemaName(
   'IgnoreRule',
   whole({
     id: joi.string(),
     name: joi.string(),
-    match_type: matchType,
+    match_type: matchTypeSchema,
     pattern: joi.string(),
     case_sensitive: joi.boolean(),
     project: joi.string().allow(null),
@@ -132,12 +132,12 @@ export const ruleShape = named(
     reason: joi.string(),
     alarm_threshold: joi.number().integer().allow(null),
     enabled: joi.boolean(),
-    expires_at: timestamp.allow(null),
+    expires_at: isoDateSchema.allow(null),
     hit_count: joi.number().integer().description('Occurrences that it muted'),
-    last_hit_at: timestamp.allow(null),
+    last_hit_at: isoDateSchema.allow(null),
     is_template: joi.boolean().description('Came with the service, to be edited and enabled'),
     created_by: joi.string(),
-    created_at: timestamp,
-    updated_at: timestamp,
+    created_at: isoDateSchema,
+    updated_at: isoDateSchema,
   }),
 );

@@ -4,28 +4,28 @@
  */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
-import { compile, Texts, type Pattern } from './pattern.js';
+import { compilePattern, SubjectTexts, type CompiledPattern } from './pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
-import type { Subject } from './subject.js';
+import type { MatchSubject } from './subject.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
-interface Entry {
+interface CompiledRule {
   rule: IgnoreRule;
-  pattern: Pattern;
+  pattern: CompiledPattern;
 }
 
 const SLICE_MS = 5;
 
 export class RuleSet {
-  readonly #everywhere: Entry[];
-  readonly #byProject = new Map<string, Entry[]>();
+  readonly #everywhere: CompiledRule[];
+  readonly #byProject = new Map<string, CompiledRule[]>();
 
   private constructor(
     readonly rules: readonly IgnoreRule[],
-    private readonly patterns: ReadonlyMap<string, Pattern>,
+    private readonly patterns: ReadonlyMap<string, CompiledPattern>,
   ) {
     const entries = rules.flatMap((rule) => {
-      const pattern = rule.enabled ? patterns.get(keyOf(rule)) : undefined;
+      const pattern = rule.enabled ? patterns.get(toPatternKey(rule)) : undefined;
       return pattern === undefined ? [] : [{ rule, pattern }];
     });
     this.#everywhere = entries.filter(({ rule }) => rule.project === null);
@@ -38,11 +38,11 @@ export class RuleSet {
     }
   }
 
-  static of(rules: readonly IgnoreRule[], before: RuleSet | null, log: Logger): RuleSet {
-    const patterns = new Map<string, Pattern>();
+  static create(rules: readonly IgnoreRule[], before: RuleSet | null, log: Logger): RuleSet {
+    const patterns = new Map<string, CompiledPattern>();
     for (const rule of rules.filter(({ enabled }) => enabled)) {
       try {
-        patterns.set(keyOf(rule), before?.patterns.get(keyOf(rule)) ?? compile(rule));
+        patterns.set(toPatternKey(rule), before?.patterns.get(toPatternKey(rule)) ?? compilePattern(rule));
       } catch (error) {
         log.error({ err: error, rule: rule.id }, 'an ignore rule cannot be compiled and mutes nothing');
       }
@@ -54,31 +54,31 @@ export class RuleSet {
    * Returns the mute of the first matching rule; a promise only when matching takes long.
    * @param now milliseconds
    */
-  match(subject: Subject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {
+  match(subject: MatchSubject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {
     const entries = this.#byProject.get(subject.project) ?? this.#everywhere;
     if (entries.length === 0) return null;
-    return walk(entries, 0, subject, new Texts(subject), now, monotonic);
+    return matchEntries(entries, 0, subject, new SubjectTexts(subject), now, monotonic);
   }
 }
 
-function walk(
-  entries: readonly Entry[],
+function matchEntries(
+  entries: readonly CompiledRule[],
   from: number,
-  subject: Subject,
-  texts: Texts,
+  subject: MatchSubject,
+  texts: SubjectTexts,
   now: number,
   monotonic: () => number,
 ): Mute | null | Promise<Mute | null> {
   const began = monotonic();
   for (let i = from; i < entries.length; i++) {
-    const { rule, pattern } = entries[i] as Entry;
-    if (!pattern.admits(subject) || !isActive(rule, now)) continue;
-    if (pattern.test(texts)) return toMute(rule);
+    const { rule, pattern } = entries[i] as CompiledRule;
+    if (!pattern.appliesTo(subject) || !isActive(rule, now)) continue;
+    if (pattern.matches(texts)) return toMute(rule);
     if (i + 1 < entries.length && pattern.slow && monotonic() - began > SLICE_MS)
-      return yieldToEventLoop().then(() => walk(entries, i + 1, subject, texts, now, monotonic));
+      return yieldToEventLoop().then(() => matchEntries(entries, i + 1, subject, texts, now, monotonic));
   }
   return null;
 }
 
-const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: IgnoreRule): string =>
+const toPatternKey = ({ match_type, pattern, case_sensitive, project, environment }: IgnoreRule): string =>
   JSON.stringify([match_type, pattern, case_sensitive, project, environment]);

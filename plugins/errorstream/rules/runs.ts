@@ -5,39 +5,39 @@
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
-import type { ApplyDoc } from './documents.js';
+import type { ApplyRunDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { IgnoreRule } from './rule.js';
-import { elapsed } from '../../../lib/clock-skew.js';
-import { RulePreview } from './rule-preview.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
+import { RuleApplier } from './rule-preview.js';
 
-const SILENT_MS = 15_000;
+const HEARTBEAT_TIMEOUT_MS = 15_000;
 
 @injectable()
-export class Runs {
+export class ApplyRunService {
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(RulePreview) private readonly rulePreview: RulePreview,
+    @inject(RuleApplier) private readonly rulePreview: RuleApplier,
   ) {}
 
-  last(ruleId: string): Promise<ApplyDoc | null> {
+  findLast(ruleId: string): Promise<ApplyRunDoc | null> {
     return this.deps.applies.get(ruleId);
   }
 
   async start(ruleId: string, principal: HttpRequest['principal']): Promise<void> {
     const { applies, ids, clock, muting, audit } = this.deps;
-    const rule = await this.rulePreview.active(ruleId);
-    const before = await this.last(ruleId);
+    const rule = await this.rulePreview.getActiveRule(ruleId);
+    const before = await this.findLast(ruleId);
     if (before?.state === 'running') throw conflict('The rule is being applied already.');
     const now = clock.iso();
-    const run: ApplyDoc = {
+    const run: ApplyRunDoc = {
       id: ruleId,
       state: 'running',
       scanned: 0,
-      total: await muting.count(rule.project),
+      total: await muting.countGroups(rule.project),
       matched: 0,
       muted: 0,
       skipped: 0,
@@ -56,44 +56,44 @@ export class Runs {
       if ((await applies.change({ id, owner: before.owner, state: before.state }, { set: fields })) === null)
         throw conflict('The rule is being applied already.');
     }
-    this.#work(rule, run);
+    this.#startWork(rule, run);
   }
 
   async resume(): Promise<void> {
     const { applies, clock, ids } = this.deps;
-    const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
+    const filter = { state: 'running', ...buildElapsedFilter('beat_at', HEARTBEAT_TIMEOUT_MS, clock.now()) };
     const left = await applies.find({ filter, limit: 50 });
     for (const run of left.items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso() };
       const taken = await applies.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
       if (taken === null) continue;
       try {
-        this.#work(await this.rulePreview.active(run.id), taken.doc);
+        this.#startWork(await this.rulePreview.getActiveRule(run.id), taken.doc);
       } catch (error) {
-        await this.#failed(taken.doc, error);
+        await this.#markFailed(taken.doc, error);
       }
     }
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.idle();
+    await this.waitForIdle();
   }
 
-  async idle(): Promise<void> {
+  async waitForIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #work(rule: IgnoreRule, run: ApplyDoc): void {
-    const task = this.#walk(rule, run).catch((error: unknown) => this.#failed(run, error));
+  #startWork(rule: IgnoreRule, run: ApplyRunDoc): void {
+    const task = this.#runBatches(rule, run).catch((error: unknown) => this.#markFailed(run, error));
     this.#running.add(task);
     void task.finally(() => this.#running.delete(task));
   }
 
-  async #walk(rule: IgnoreRule, begun: ApplyDoc): Promise<void> {
-    let run: ApplyDoc | null = begun;
+  async #runBatches(rule: IgnoreRule, begun: ApplyRunDoc): Promise<void> {
+    let run: ApplyRunDoc | null = begun;
     while (run !== null && run.state === 'running' && !this.#stopping) {
-      const step = await this.rulePreview.step(rule, run.cursor);
+      const step = await this.rulePreview.applyBatch(rule, run.cursor);
       const done = step.next === null;
       const now = this.deps.clock.iso();
       // One write counts the batch and moves the cursor. After a crash the batch runs again and
@@ -109,7 +109,7 @@ export class Runs {
     }
   }
 
-  async #failed(run: ApplyDoc, error: unknown): Promise<void> {
+  async #markFailed(run: ApplyRunDoc, error: unknown): Promise<void> {
     const known = error instanceof ServiceError;
     if (!known) this.deps.log.error({ err: error, rule: run.id }, 'a rule could not be applied to the end');
     const problem = known ? error.message : 'A fault of the service; apply the rule again.';

@@ -1,10 +1,10 @@
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Registry } from './registry.js';
+import type { IgnoreRuleService } from './registry.js';
 
 /** All rules, which every process has in memory (rules/ignore-rule-filter.ts). */
-const LOOKED_THROUGH = 1000;
+const MAX_SEARCHED_RULES = 1000;
 
-export const ruleSearch = (registry: Pick<Registry, 'page'>): SearchProvider => ({
+export const buildRuleSearch = (registry: Pick<IgnoreRuleService, 'getPage'>): SearchProvider => ({
   label: 'Ignore rules',
   icon: 'filter-off',
   order: 25,
@@ -13,7 +13,7 @@ export const ruleSearch = (registry: Pick<Registry, 'page'>): SearchProvider => 
     { verb: 'New', also: ['add', 'create'], noun: 'ignore rule', nouns: ['mute', 'noise'], href: '/ignore-rules/new' },
   ],
   find: async ({ words, limit, principal }) => {
-    const { items } = await registry.page(principal, { limit: LOOKED_THROUGH });
+    const { items } = await registry.getPage(principal, { limit: MAX_SEARCHED_RULES });
     const found = items.filter(({ name, pattern, reason, project }) => {
       const text = [name, pattern, reason, project].filter(Boolean).join(' ').toLowerCase();
       return words.every((word) => text.includes(word));

@@ -1,23 +1,23 @@
 import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
 import { AUDIT } from '../../../ports/domain/audit.js';
-import { BUGS, MUTING } from '../../../ports/domain/bugs.js';
+import { BUGS, GROUP_MUTER } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';
-import { RuleBook } from './book.js';
+import { IgnoreRuleFilter } from './book.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { Registry } from './registry.js';
-import { Runs } from './runs.js';
+import { IgnoreRuleService } from './registry.js';
+import { ApplyRunService } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 
-const SERVICES = { book: RuleBook, registry: Registry, reconciler: RuleReconciler, runs: Runs };
+const SERVICE_CLASSES = { book: IgnoreRuleFilter, registry: IgnoreRuleService, reconciler: RuleReconciler, runs: ApplyRunService };
 
-export type RuleServices = Instances<typeof SERVICES>;
+export type RuleServices = Instances<typeof SERVICE_CLASSES>;
 
 export const createRuleDeps = (ctx: PluginContext): RuleDeps => ({
   rules: ctx.collection('rules'),
   revisions: ctx.collection('revisions'),
   applies: ctx.collection('applies'),
   bugs: ctx.resolve(BUGS),
-  muting: ctx.resolve(MUTING),
+  muting: ctx.resolve(GROUP_MUTER),
   projects: ctx.resolve(PROJECTS),
   audit: () => ctx.find(AUDIT),
   clock: ctx.clock,
@@ -25,9 +25,9 @@ export const createRuleDeps = (ctx: PluginContext): RuleDeps => ({
   log: ctx.log,
 });
 
-export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps: RuleDeps): RuleServices {
+export function buildRuleServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: RuleDeps): RuleServices {
   scope.bind(RULE_DEPS, deps);
-  return scope.services(SERVICES);
+  return scope.services(SERVICE_CLASSES);
 }
 
 /** Runs every ten seconds: unmutes after changes and expiries, and continues interrupted runs. */

@@ -1,7 +1,7 @@
 /** Input of an ignore rule: an incoming report or a stored group (contract 21, match text). */
 import { getShortClassName } from '../../../lib/text/error-title.js';
 
-export interface Subject {
+export interface MatchSubject {
   title: string;
   error_message?: string | null;
   exception_class?: string | null;
@@ -10,7 +10,7 @@ export interface Subject {
 }
 
 /** Returns title, message and `Class: message`, without missing or repeated texts. */
-export function listSubjectTexts({ title, error_message, exception_class }: Subject): string[] {
+export function listSubjectTexts({ title, error_message, exception_class }: MatchSubject): string[] {
   const message = error_message ?? '';
   const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');
   return [...new Set([title, message, whole])].filter((text) => text !== '');

@@ -1,6 +1,6 @@
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
-export interface Change {
+export interface DeliveredChange {
   kind: 'commit' | 'pull_request';
   /** The commit, or the merge commit; null before the merge. */
   commit: string | null;

@@ -8,7 +8,7 @@ export type ForgePayload = Readonly<Record<string, unknown>>;
 const MAX_URL_CHARACTERS = 500;
 const MAX_TITLE_CHARACTERS = 200;
 const MAX_NAME_CHARACTERS = 80;
-const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+const COMMIT_PATTERN = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export const toPayloadFields = (value: unknown): ForgePayload =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ForgePayload) : {};
@@ -37,7 +37,7 @@ export function findName(...candidates: readonly unknown[]): string | null {
 }
 
 export const parseCommit = (value: unknown): string | null =>
-  typeof value === 'string' && COMMIT.test(value) ? value : null;
+  typeof value === 'string' && COMMIT_PATTERN.test(value) ? value : null;
 
 export function parsePageUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_URL_CHARACTERS || !/^https?:\/\//i.test(value)) return null;

@@ -1,4 +1,4 @@
-import type { Change } from './change.js';
+import type { DeliveredChange } from './change.js';
 import { parsePush } from './push.js';
 import {
   parseCommit,
@@ -14,7 +14,7 @@ import {
 /**
  * @param event value of `X-GitHub-Event` or `X-Gitea-Event`; irrelevant events return no changes
  */
-export function parseGithubChanges(event: string, body: ForgePayload): Change[] {
+export function parseGithubChanges(event: string, body: ForgePayload): DeliveredChange[] {
   if (event === 'push') return parsePush(body, getDefaultBranch(body));
   return event.startsWith('pull_request') ? parsePullRequest(body) : [];
 }
@@ -22,7 +22,7 @@ export function parseGithubChanges(event: string, body: ForgePayload): Change[] 
 const getDefaultBranch = (body: ForgePayload): string | null =>
   toPayloadText(toPayloadFields(body['repository'])['default_branch']) || null;
 
-function parsePullRequest(body: ForgePayload): Change[] {
+function parsePullRequest(body: ForgePayload): DeliveredChange[] {
   const pull = toPayloadFields(body['pull_request']);
   const url = parsePageUrl(pull['html_url']);
   if (url === null) return [];

@@ -1,5 +1,5 @@
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
-import type { Change } from './change.js';
+import type { DeliveredChange } from './change.js';
 import { parsePush } from './push.js';
 import {
   parseCommit,
@@ -12,7 +12,7 @@ import {
   type ForgePayload,
 } from './fields.js';
 
-const STATES: Readonly<Record<string, PullRequestState>> = {
+const PULL_REQUEST_STATES: Readonly<Record<string, PullRequestState>> = {
   opened: 'open',
   // While it is being merged.
   locked: 'open',
@@ -20,7 +20,7 @@ const STATES: Readonly<Record<string, PullRequestState>> = {
   closed: 'closed',
 };
 
-export function parseGitlabChanges(body: ForgePayload): Change[] {
+export function parseGitlabChanges(body: ForgePayload): DeliveredChange[] {
   if (body['object_kind'] === 'push') return parsePush(body, getDefaultBranch(body));
   return body['object_kind'] === 'merge_request' ? parseMergeRequest(body) : [];
 }
@@ -28,10 +28,10 @@ export function parseGitlabChanges(body: ForgePayload): Change[] {
 const getDefaultBranch = (body: ForgePayload): string | null =>
   toPayloadText(toPayloadFields(body['project'])['default_branch']) || null;
 
-function parseMergeRequest(body: ForgePayload): Change[] {
+function parseMergeRequest(body: ForgePayload): DeliveredChange[] {
   const request = toPayloadFields(body['object_attributes']);
   const url = parsePageUrl(request['url']);
-  const known = STATES[toPayloadText(request['state'])];
+  const known = PULL_REQUEST_STATES[toPayloadText(request['state'])];
   if (url === null || known === undefined) return [];
   const title = toPayloadText(request['title']);
   const state = known === 'open' && request['draft'] === true ? 'draft' : known;

@@ -1,4 +1,4 @@
-import type { Change } from './change.js';
+import type { DeliveredChange } from './change.js';
 import {
   parseCommit,
   toPayloadList,
@@ -11,13 +11,13 @@ import {
   type ForgePayload,
 } from './fields.js';
 
-const BRANCH = 'refs/heads/';
+const BRANCH_PREFIX = 'refs/heads/';
 
 /** @param branch the default branch; null when the body omits it */
-export function parsePush(body: ForgePayload, branch: string | null): Change[] {
+export function parsePush(body: ForgePayload, branch: string | null): DeliveredChange[] {
   const ref = toPayloadText(body['ref']);
-  if (!ref.startsWith(BRANCH)) return [];
-  const landed = branch !== null && ref === BRANCH + branch;
+  if (!ref.startsWith(BRANCH_PREFIX)) return [];
+  const landed = branch !== null && ref === BRANCH_PREFIX + branch;
   return toPayloadList(body['commits']).flatMap((one) => {
     const commit = toPayloadFields(one);
     const sha = parseCommit(commit['id']);

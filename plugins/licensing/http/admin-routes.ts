@@ -1,17 +1,17 @@
 /** Administration routes for licenses (contract 50, administration API). */
 import joi from 'joi';
-import { created, invalid, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { created, invalid, Reply, withJsonSchema, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
-import type { Licenses } from '../licenses/licenses.js';
-import type { LicenseMove } from '../model/states.js';
+import type { LicenseService } from '../licenses/licenses.js';
+import type { LicenseTransition } from '../model/states.js';
 import { toActivationView } from '../model/view.js';
-import { MACHINE_MOVES, type Activations, type MachineMove } from '../machines/activations.js';
+import { MACHINE_TRANSITIONS, type ActivationService, type MachineTransition } from '../machines/activations.js';
 import type { ActivationState } from '../model/documents.js';
 import { buildLicenseCsv } from './csv.js';
 import {
   activationAnswer,
-  activationPage,
+  activationPageSchema,
   activationParams,
   activationsQuery,
   csvQuery,
@@ -19,62 +19,62 @@ import {
   extendBody,
   extendRefBody,
   licenseAnswer,
-  licensePage,
+  licensePageSchema,
   licensesQuery,
-  createdAnswer,
-  createdManyAnswer,
+  createdLicenseAnswer,
+  createdLicensesAnswer,
   licenseParams,
   reasonBody,
   refParams,
 } from './schemas.js';
-import { warned, type Warned } from '../../../ports/store/left-out.js';
+import { pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
 
-const BASE = '/api/license/v1/licenses';
-const READ = { scope: 'license:read' } as const;
-const MANAGE = { scope: 'license:manage' } as const;
+const BASE_PATH = '/api/license/v1/licenses';
+const READ_ACCESS = { scope: 'license:read' } as const;
+const MANAGE_ACCESS = { scope: 'license:manage' } as const;
 
-interface Page<T> extends Warned {
+interface LicensesPage<T> extends ListWarnings {
   items: T[];
   next: string | null;
   count: () => Promise<number>;
 }
 
-async function paged<T>(page: Page<T>, query: object, view: (item: T) => object): Promise<object> {
+async function toPageResponse<T>(page: LicensesPage<T>, query: object, view: (item: T) => object): Promise<object> {
   const { items, next, count } = page;
-  const list = { items: items.map(view), next_cursor: next, has_more: next !== null, ...warned(page) };
+  const list = { items: items.map(view), next_cursor: next, has_more: next !== null, ...pickWarnings(page) };
   return 'include_total' in query && query.include_total === true ? { ...list, total: await count() } : list;
 }
 
-const idOf = ({ params }: HttpRequest): string => params['id'] ?? '';
+const getLicenseIdParam = ({ params }: HttpRequest): string => params['id'] ?? '';
 
-export function adminRoutes(licenses: Licenses, activations: Activations): RouteSpec[] {
-  return [...lists(licenses), ...changes(licenses), ...moves(licenses), ...machines(activations)];
+export function adminRoutes(licenses: LicenseService, activations: ActivationService): RouteSpec[] {
+  return [...listRoutes(licenses), ...changeRoutes(licenses), ...transitionRoutes(licenses), ...machineRoutes(activations)];
 }
 
-function lists(licenses: Licenses): RouteSpec[] {
+function listRoutes(licenses: LicenseService): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'listLicenses',
       summary: 'List the licenses, newest first',
       description: 'A token that is bound to a project sees that one alone.',
-      access: READ,
+      access: READ_ACCESS,
       strictQuery: true,
       input: { query: licensesQuery },
-      output: licensePage,
+      output: licensePageSchema,
       handle: async ({ principal, query }) =>
-        paged(await licenses.page(principal, query as unknown as LicenseQuery), query, (license) => license),
+        toPageResponse(await licenses.listPage(principal, query as unknown as LicenseQuery), query, (license) => license),
     },
     {
       method: 'GET',
-      path: `${BASE}.csv`,
+      path: `${BASE_PATH}.csv`,
       operationId: 'exportLicenses',
       summary: 'The licenses as CSV, keys masked',
-      access: READ,
+      access: READ_ACCESS,
       strictQuery: true,
       input: { query: csvQuery },
-      output: stated({ contentMediaType: 'text/csv' }, joi.string()),
+      output: withJsonSchema({ contentMediaType: 'text/csv' }, joi.string()),
       handle: async ({ principal, query }) =>
         text(await buildLicenseCsv(licenses, principal, query), 'text/csv; charset=utf-8')
           .header('cache-control', 'no-store')
@@ -82,30 +82,30 @@ function lists(licenses: Licenses): RouteSpec[] {
     },
     {
       method: 'GET',
-      path: `${BASE}/{id}`,
+      path: `${BASE_PATH}/{id}`,
       operationId: 'getLicense',
       summary: 'One license',
-      access: READ,
+      access: READ_ACCESS,
       input: { params: licenseParams },
       output: licenseAnswer,
-      handle: async (request) => ({ license: await licenses.show(request.principal, idOf(request)) }),
+      handle: async (request) => ({ license: await licenses.getView(request.principal, getLicenseIdParam(request)) }),
     },
   ];
 }
 
-function changes(licenses: Licenses): RouteSpec[] {
+function changeRoutes(licenses: LicenseService): RouteSpec[] {
   return [
     {
       method: 'POST',
-      path: BASE,
+      path: BASE_PATH,
       operationId: 'createLicense',
       errors: ['unknown_project'],
       summary: 'Make a license; its key is shown once',
       description:
         'With a `client_ref` that the product has, 200 with that license and its key: a repeated call does no harm. With `count` so many alike are made, and answered as `items`.',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { body: createBody },
-      output: { 200: createdAnswer, 201: createdManyAnswer },
+      output: { 200: createdLicenseAnswer, 201: createdLicensesAnswer },
       handle: async ({ principal, body }) => {
         const { count, project, ...input } = normalizeEmptyFields(body as NewLicense & { project?: string });
         if (project !== undefined && project !== input.product) throw invalid({ project: 'is the product' });
@@ -122,41 +122,41 @@ function changes(licenses: Licenses): RouteSpec[] {
     },
     {
       method: 'PATCH',
-      path: `${BASE}/{id}`,
+      path: `${BASE_PATH}/{id}`,
       operationId: 'changeLicense',
       errors: ['final_state', 'conflict'],
       summary: 'Change a license; only what is given changes',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params: licenseParams, body: changeBody },
       output: licenseAnswer,
       handle: async (request) => {
         const fields = normalizeEmptyFields(request.body as LicenseFields);
-        return { license: await licenses.change(request.principal, idOf(request), fields) };
+        return { license: await licenses.update(request.principal, getLicenseIdParam(request), fields) };
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/{id}/extend`,
+      path: `${BASE_PATH}/{id}/extend`,
       operationId: 'extendLicense',
       errors: ['final_state'],
       summary: 'Give a license another end',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params: licenseParams, body: extendBody },
       output: licenseAnswer,
       handle: async (request) => {
         const { expires_at } = request.body as { expires_at: string | null };
-        return { license: await licenses.extend(request.principal, idOf(request), expires_at) };
+        return { license: await licenses.extend(request.principal, getLicenseIdParam(request), expires_at) };
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/by-ref/{product}/{client_ref}/extend`,
+      path: `${BASE_PATH}/by-ref/{product}/{client_ref}/extend`,
       operationId: 'extendLicenseByRef',
       errors: ['final_state'],
       summary: 'For shops: extend the license of an order',
       description:
         'The end is absolute, and one that is not later than the license’s own changes nothing: a payment provider may repeat its calls and change their order.',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params: refParams, body: extendRefBody },
       output: licenseAnswer,
       handle: async ({ principal, params: { product = '', client_ref = '' }, body }) => {
@@ -167,85 +167,85 @@ function changes(licenses: Licenses): RouteSpec[] {
   ];
 }
 
-const MOVES: readonly (readonly [Exclude<LicenseMove, 'extend' | 'deactivate'>, string])[] = [
+const TRANSITION_SUMMARIES: readonly (readonly [Exclude<LicenseTransition, 'extend' | 'deactivate'>, string])[] = [
   ['approve', 'Approve a pending license: it becomes active'],
   ['reject', 'Reject a pending license: it is revoked'],
   ['reactivate', 'Make an inactive license active again'],
   ['revoke', 'Revoke a license: this is final'],
 ];
 
-function moves(licenses: Licenses): RouteSpec[] {
+function transitionRoutes(licenses: LicenseService): RouteSpec[] {
   const shared = {
     method: 'POST',
     errors: ['invalid_transition', 'final_state'],
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     output: licenseAnswer,
   } as const;
   const reasonOf = (body: unknown): string | undefined =>
     (body as { reason?: string | null } | null)?.reason || undefined;
   return [
-    ...MOVES.map(([move, summary]): RouteSpec => ({
+    ...TRANSITION_SUMMARIES.map(([move, summary]): RouteSpec => ({
       method: 'POST',
       errors: shared.errors,
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       output: licenseAnswer,
-      path: `${BASE}/{id}/${move}`,
+      path: `${BASE_PATH}/{id}/${move}`,
       operationId: `${move}License`,
       summary,
       input: { params: licenseParams, body: reasonBody, optionalBody: true },
       handle: async (request) => ({
-        license: await licenses.move(request.principal, idOf(request), move, reasonOf(request.body)),
+        license: await licenses.applyTransition(request.principal, getLicenseIdParam(request), move, reasonOf(request.body)),
       }),
     })),
     {
       ...shared,
-      path: `${BASE}/{id}/deactivate`,
+      path: `${BASE_PATH}/{id}/deactivate`,
       operationId: 'deactivateLicense',
       summary: 'Switch a license off; with `permanent` revoke it',
       input: { params: licenseParams, body: deactivationBody, optionalBody: true },
       handle: async (request) => {
         const permanent = (request.body as { permanent?: boolean } | null)?.permanent === true;
         const move = permanent ? 'revoke' : 'deactivate';
-        return { license: await licenses.move(request.principal, idOf(request), move, reasonOf(request.body)) };
+        return { license: await licenses.applyTransition(request.principal, getLicenseIdParam(request), move, reasonOf(request.body)) };
       },
     },
   ];
 }
 
-const OF_MACHINES: Readonly<Record<MachineMove, string>> = {
+const MACHINE_TRANSITION_SUMMARIES: Readonly<Record<MachineTransition, string>> = {
   approve: 'Approve a machine, beyond the maximum if need be',
   reject: 'Reject a machine that waits',
   block: 'Block a machine',
   release: 'Release a machine: its place is free',
 };
 
-function machines(activations: Activations): RouteSpec[] {
+function machineRoutes(activations: ActivationService): RouteSpec[] {
   return [
     {
       method: 'GET',
-      path: `${BASE}/{id}/activations`,
+      path: `${BASE_PATH}/{id}/activations`,
       operationId: 'listActivations',
       summary: 'The machines of a license, the first seen first',
-      access: READ,
+      access: READ_ACCESS,
       strictQuery: true,
       input: { params: licenseParams, query: activationsQuery },
-      output: activationPage,
+      output: activationPageSchema,
       handle: async (request) => {
         const query = request.query as unknown as { status?: ActivationState; limit: number; cursor?: string };
-        return paged(await activations.page(request.principal, idOf(request), query), query, toActivationView);
+        return toPageResponse(await activations.listPage(request.principal, getLicenseIdParam(request), query), query, toActivationView);
       },
     },
-    ...MACHINE_MOVES.map((move): RouteSpec => ({
+    ...MACHINE_TRANSITIONS.map((move): RouteSpec => ({
       method: 'POST',
-      path: `${BASE}/{id}/activations/{aid}/${move}`,
+      path: `${BASE_PATH}/{id}/activations/{aid}/${move}`,
       operationId: `${move}Activation`,
       errors: ['invalid_transition', 'conflict'],
-      summary: OF_MACHINES[move],
-      access: MANAGE,
+      summary: MACHINE_TRANSITION_SUMMARIES[move],
+      access: MANAGE_ACCESS,
       input: { params: activationParams, body: reasonBody, optionalBody: true },
       output: activationAnswer,
       handle: async (request) => {
-        const activation = await activations.move(request.principal, idOf(request), request.params['aid'] ?? '', move);
+        const activation = await activations.applyTransition(request.principal, getLicenseIdParam(request), request.params['aid'] ?? '', move);
         return { activation: toActivationView(activation) };
       },
     })),

@@ -5,7 +5,7 @@ import type { Principal } from '../../../kernel/contract.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import { iteratePages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';
-import type { Licenses } from '../licenses/licenses.js';
+import type { LicenseService } from '../licenses/licenses.js';
 import type { LicenseView } from '../model/view.js';
 
 const COLUMNS = [
@@ -27,7 +27,7 @@ const COLUMNS = [
   'last_validated_version',
 ] as const satisfies readonly (keyof LicenseView)[];
 
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** Formats one cell: a leading `'` disarms a formula, quotes follow RFC 4180. */
 export function formatCsvCell(value: LicenseView[keyof LicenseView]): string {
@@ -37,18 +37,18 @@ export function formatCsvCell(value: LicenseView[keyof LicenseView]): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const row = (license: LicenseView): string => COLUMNS.map((name) => formatCsvCell(license[name])).join(',');
+const formatCsvRow = (license: LicenseView): string => COLUMNS.map((name) => formatCsvCell(license[name])).join(',');
 
 export async function buildLicenseCsv(
-  licenses: Licenses,
+  licenses: LicenseService,
   principal: Principal,
   query: Partial<LicenseQuery>,
 ): Promise<string> {
   const lines: string[] = [COLUMNS.join(',')];
   const list = {
     find: ({ after = null }: { after?: string | null } = {}) =>
-      licenses.page(principal, { ...query, limit: PAGE, ...(after !== null && { cursor: after }) }),
+      licenses.listPage(principal, { ...query, limit: PAGE_SIZE, ...(after !== null && { cursor: after }) }),
   };
-  for await (const items of iteratePages(list, {})) lines.push(...items.map(row));
+  for await (const items of iteratePages(list, {})) lines.push(...items.map(formatCsvRow));
   return `${lines.join('\r\n')}\r\n`;
 }

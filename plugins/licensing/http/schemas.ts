@@ -1,29 +1,29 @@
 /** Request and response schemas of `/api/license/v1` (contract 50). */
 import joi from 'joi';
-import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
-import { keyHash, productField, timestamp } from '../model/fields.js';
-import { STATES } from '../model/states.js';
+import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
+import { keyHashSchema, productField, timestampSchema } from '../model/fields.js';
+import { LICENSE_STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';
 import { LICENSE_STATUSES } from '../../../lib/formats/license-status.js';
 import { REJECTION_REASONS } from '../online/online.js';
-import { optionalLine } from '../online/questions.js';
+import { optionalLineSchema } from '../online/questions.js';
 
-const at = joi.string().isoDate();
+const isoDateSchema = joi.string().isoDate();
 const text = joi.string();
 
-const state = named('LicenseState', joi.string().valid(...STATES));
-const activationState = named('ActivationState', joi.string().valid(...ACTIVATION_STATES));
+const state = withSchemaName('LicenseState', joi.string().valid(...LICENSE_STATES));
+const activationState = withSchemaName('ActivationState', joi.string().valid(...ACTIVATION_STATES));
 const count = joi.number().integer().min(0);
 const features = joi.object().unknown();
 
-export const validateAnswer = named(
+export const validateAnswer = withSchemaName(
   'LicenseAnswer',
   whole({
-    status: named('LicenseAnswerStatus', joi.string().valid(...LICENSE_STATUSES)),
+    status: withSchemaName('LicenseAnswerStatus', joi.string().valid(...LICENSE_STATUSES)),
     valid: joi.boolean().description('Only when `status` is `active`'),
     product: text.description('As asked'),
-    expires_at: at.allow(null),
-    checked_at: at,
+    expires_at: isoDateSchema.allow(null),
+    checked_at: isoDateSchema,
     cache_ttl_hours: count.description('How long the answer may be gone by without another one'),
     licensee: text.allow(null, ''),
     features: features.allow(null),
@@ -41,7 +41,7 @@ export const validateAnswer = named(
   }).append({ warnings: joi.array().items(text).description('Only where a parameter was ignored') }),
 );
 
-const shownActivation = whole({
+const activationFieldsSchema = whole({
   id: text,
   license_id: text,
   machine_id: text,
@@ -49,20 +49,20 @@ const shownActivation = whole({
   platform: text.allow(null, ''),
   app_version: text.allow(null, ''),
   status: activationState,
-  first_seen: at,
-  last_seen: at,
-  file_until: at.allow(null).description('A `.lic` is good until then, and the place is kept as long'),
+  first_seen: isoDateSchema,
+  last_seen: isoDateSchema,
+  file_until: isoDateSchema.allow(null).description('A `.lic` is good until then, and the place is kept as long'),
 });
-export const activationShape = named('Activation', shownActivation);
-export const activationAnswer = named('ActivationAnswer', whole({ activation: activationShape }));
-export const activationPage = pageOf('ActivationPage', activationShape);
+export const activationSchema = withSchemaName('Activation', activationFieldsSchema);
+export const activationAnswer = withSchemaName('ActivationAnswer', whole({ activation: activationSchema }));
+export const activationPageSchema = createPageSchema('ActivationPage', activationSchema);
 
-export const deactivateAnswer = named(
+export const deactivateAnswer = withSchemaName(
   'LicenseDeactivated',
   whole({
     status: state,
     released: joi.boolean().description('Also on a repeat; false says why in `reason`'),
-    activation: activationShape.allow(null),
+    activation: activationSchema.allow(null),
   }).keys({
     reason: joi
       .string()
@@ -71,7 +71,7 @@ export const deactivateAnswer = named(
   }),
 );
 
-const publicKeyJson = named(
+const publicKeyJson = withSchemaName(
   'LicensePublicKey',
   whole({
     algorithm: joi.string().valid('ed25519', 'rsa-sha256'),
@@ -89,10 +89,10 @@ export const pubkeyQuery = joi.object({
 });
 export const pubkeyAnswer = joi.alternatives(
   publicKeyJson,
-  stated({ contentMediaType: 'application/x-pem-file' }, joi.string()),
+  withJsonSchema({ contentMediaType: 'application/x-pem-file' }, joi.string()),
 );
 
-const licenseShape = named(
+const licenseSchema = withSchemaName(
   'License',
   whole({
     id: text,
@@ -103,31 +103,31 @@ const licenseShape = named(
     licensee: text.allow(null),
     email: text.allow(null),
     status: state,
-    expires_at: at.allow(null),
+    expires_at: isoDateSchema.allow(null),
     max_activations: count.allow(null).description('Null: unlimited'),
     require_approval: joi.boolean(),
     features,
     notes: text.allow(null),
     cache_ttl_hours: count.description('Of the project'),
-    created_at: at,
+    created_at: isoDateSchema,
     created_by: text,
-    updated_at: at,
-    last_validated_at: at.allow(null),
+    updated_at: isoDateSchema,
+    last_validated_at: isoDateSchema.allow(null),
     last_validated_version: text.allow(null, ''),
   }),
 );
-export const licenseAnswer = named('LicenseAnswerOne', whole({ license: licenseShape }));
-const made = { license: licenseShape, key: text.description('The whole key; it is shown here alone') };
-export const createdAnswer = named('LicenseMade', whole(made));
-export const createdManyAnswer = named(
+export const licenseAnswer = withSchemaName('LicenseAnswerOne', whole({ license: licenseSchema }));
+const createdFields = { license: licenseSchema, key: text.description('The whole key; it is shown here alone') };
+export const createdLicenseAnswer = withSchemaName('LicenseMade', whole(createdFields));
+export const createdLicensesAnswer = withSchemaName(
   'LicensesMade',
   joi.object({
-    license: licenseShape,
+    license: licenseSchema,
     key: text,
-    items: joi.array().items(whole(made)).description('With `count`'),
+    items: joi.array().items(whole(createdFields)).description('With `count`'),
   }),
 );
-export const licensePage = pageOf('LicensePage', licenseShape);
+export const licensePageSchema = createPageSchema('LicensePage', licenseSchema);
 
 const id = joi.string().max(64).required();
 export const licenseParams = joi.object({ id });
@@ -139,34 +139,34 @@ const listQuery = {
   cursor: joi.string().max(4096),
   include_total: joi.boolean().default(false),
 };
-export const filters = {
+export const licenseFilterFields = {
   q: joi.string().max(200).allow('').description('Licensee, e-mail address, or the last group of the key'),
-  status: joi.string().valid(...STATES),
+  status: joi.string().valid(...LICENSE_STATES),
   product: productField,
   client_ref: joi.string().max(128),
-  key_sha256: keyHash.description('Finds one license by its key, which itself never stands in an address'),
+  key_sha256: keyHashSchema.description('Finds one license by its key, which itself never stands in an address'),
 };
-export const licensesQuery = joi.object({ ...listQuery, ...filters });
-export const csvQuery = joi.object(filters);
+export const licensesQuery = joi.object({ ...listQuery, ...licenseFilterFields });
+export const csvQuery = joi.object(licenseFilterFields);
 export const activationsQuery = joi.object({ ...listQuery, status: joi.string().valid(...ACTIVATION_STATES) });
 
-export const reasonBody = named(
+export const reasonBody = withSchemaName(
   'LicenseReason',
-  joi.object({ reason: optionalLine(500).description('For the audit log') }),
+  joi.object({ reason: optionalLineSchema(500).description('For the audit log') }),
 );
-export const deactivationBody = named(
+export const deactivationBody = withSchemaName(
   'LicenseSwitch',
-  joi.object({ reason: optionalLine(500).description('For the audit log'), permanent: joi.boolean() }),
+  joi.object({ reason: optionalLineSchema(500).description('For the audit log'), permanent: joi.boolean() }),
 );
-export const extendBody = named(
+export const extendBody = withSchemaName(
   'LicenseExtension',
   joi
-    .object({ expires_at: timestamp.allow(null).required().description('Absolute; null: it does not end') })
+    .object({ expires_at: timestampSchema.allow(null).required().description('Absolute; null: it does not end') })
     .example({ expires_at: '2027-12-31T23:59:59Z' }),
 );
-export const extendRefBody = named(
+export const extendRefBody = withSchemaName(
   'ShopExtension',
   joi
-    .object({ expires_at: timestamp.required().description('Absolute; one that is not later changes nothing') })
+    .object({ expires_at: timestampSchema.required().description('Absolute; one that is not later changes nothing') })
     .example({ expires_at: '2027-12-31T23:59:59Z' }),
 );

@@ -1,6 +1,6 @@
-import type { StepGiven } from '../../../ports/domain/dashboard.js';
+import type { StepContext } from '../../../ports/domain/dashboard.js';
 
-export const buildFirstLicenseCommand = ({ baseUrl, project, token }: StepGiven): string =>
+export const buildFirstLicenseCommand = ({ baseUrl, project, token }: StepContext): string =>
   [
     `curl ${baseUrl}/api/license/v1/licenses \\`,
     `  -H "Authorization: Bearer ${token}" \\`,

@@ -4,35 +4,35 @@
  * job finds them after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
-import type { Find } from '../../../ports/store.js';
+import { iterateItems } from '../../../lib/paging.js';
+import type { FindQuery } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { OpeningMarks } from './marks.js';
+import { StoreAccessMarks } from './marks.js';
 import { LicenseChangeNotifier } from './watchers.js';
 
 export const KEY_PURPOSE = 'licensing.key';
-const COST = 8;
-const BATCH = 200;
-const GROUP = 100;
+const BCRYPT_COST = 8;
+const BATCH_SIZE = 200;
+const NOTIFY_GROUP_SIZE = 100;
 
 @injectable()
-export class KeyHashes {
+export class KeyHashService {
   #tail: Promise<unknown> = Promise.resolve();
   #background: Promise<void> | null = null;
   #stopped = false;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
-    @inject(OpeningMarks) private readonly marks: OpeningMarks,
+    @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
   ) {}
 
   async hash(key: string): Promise<string> {
-    return this.deps.hasher.hash(key, COST, { background: true });
+    return this.deps.hasher.hash(key, BCRYPT_COST, { background: true });
   }
 
-  later(): void {
+  scheduleMissing(): void {
     this.#background ??= this.reconcile()
       .then(
         () => undefined,
@@ -46,36 +46,36 @@ export class KeyHashes {
    * @returns the number of new hashes
    */
   async reconcile(before?: string, signal?: AbortSignal): Promise<number> {
-    const run = this.#tail.then(() => this.#all(before, signal));
+    const run = this.#tail.then(() => this.#hashAllDue(before, signal));
     this.#tail = run.catch(() => undefined);
     return run;
   }
 
-  async #all(before?: string, signal?: AbortSignal): Promise<number> {
+  async #hashAllDue(before?: string, signal?: AbortSignal): Promise<number> {
     let n = 0;
     let hashed: { id: string; hash: string }[] = [];
     const store = async (): Promise<void> => {
       const group = hashed;
       hashed = [];
       if (group.length === 0) return;
-      await this.marks.around(() => this.#store(group));
-      await this.watchers.tell(null);
+      await this.marks.runChange(() => this.#store(group));
+      await this.watchers.notify(null);
       n += group.length;
     };
     const hash_due = before === undefined ? { gt: '' } : { gt: '', lt: before };
-    const due: Find = { filter: { hash_due }, sort: [['hash_due', 'asc']], limit: BATCH };
-    for await (const license of each(this.deps.licenses, due)) {
+    const due: FindQuery = { filter: { hash_due }, sort: [['hash_due', 'asc']], limit: BATCH_SIZE };
+    for await (const license of iterateItems(this.deps.licenses, due)) {
       if (this.#stopped || signal?.aborted === true) break;
-      const hash = await this.#hashOf(license);
+      const hash = await this.#hashLicenseKey(license);
       if (hash !== null) hashed.push({ id: license.id, hash });
-      if (hashed.length >= GROUP) await store();
+      if (hashed.length >= NOTIFY_GROUP_SIZE) await store();
     }
     await store();
     return n;
   }
 
   /** Returns null for a key sealed with another data key; the remaining keys are still hashed. */
-  async #hashOf({ id, key_sealed }: LicenseDoc): Promise<string | null> {
+  async #hashLicenseKey({ id, key_sealed }: LicenseDoc): Promise<string | null> {
     let key: string;
     try {
       key = this.deps.cipher.open(key_sealed, KEY_PURPOSE);

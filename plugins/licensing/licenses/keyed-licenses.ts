@@ -7,11 +7,11 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 
-const MOST_REMEMBERED = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 
 @injectable()
-export class KeyedLicenses {
-  readonly #ids = new BoundedMap<string>({ most: MOST_REMEMBERED });
+export class LicenseKeyLookup {
+  readonly #ids = new BoundedMap<string>({ most: MAX_CACHED_KEYS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses'>) {}
 

@@ -8,23 +8,23 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
-import { checkProduct, getCallerName, getTokenProduct } from '../model/caller.js';
+import { checkProductAccess, getCallerName, getTokenProduct } from '../model/caller.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { outboxAt } from '../../../lib/outbox.js';
+import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
-import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
-import { OpeningMarks } from './marks.js';
+import { KEY_PURPOSE, KeyHashService } from './key-hashes.js';
+import { StoreAccessMarks } from './marks.js';
 import { getDueTimes, buildLicenseEvent, createLicenseDoc, getRefKey, buildSearchText } from './new-license.js';
-import { getNextState, createMoveError, type LicenseMove } from '../model/states.js';
+import { getNextState, createTransitionError, type LicenseTransition } from '../model/states.js';
 import { toLicenseView, type LicenseView } from '../model/view.js';
 import { LicenseChangeNotifier } from './watchers.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Maximum attempts of a write; losing more often indicates a defect, not contention. */
-const MOST_TRIES = 20;
-const AUDITED = [
+const MAX_WRITE_ATTEMPTS = 20;
+const AUDITED_FIELDS = [
   'status',
   'licensee',
   'email',
@@ -35,7 +35,7 @@ const AUDITED = [
   'expires_at',
 ];
 
-const PAST: Readonly<Record<LicenseMove, string>> = {
+const AUDIT_ACTIONS: Readonly<Record<LicenseTransition, string>> = {
   approve: 'approved',
   reject: 'rejected',
   deactivate: 'deactivated',
@@ -54,14 +54,14 @@ export interface CreatedLicense {
  * Computes a change from the license's current state.
  * @throws ServiceError
  */
-type Decision = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
+type DecideChange = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
 
 @injectable()
-export class Licenses {
+export class LicenseService {
   constructor(
     @inject(DEPS) private readonly deps: LicensingDeps,
-    @inject(KeyHashes) private readonly hashes: KeyHashes,
-    @inject(OpeningMarks) private readonly marks: OpeningMarks,
+    @inject(KeyHashService) private readonly hashes: KeyHashService,
+    @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
@@ -72,22 +72,22 @@ export class Licenses {
    *   requests other seats
    */
   async create(actor: Principal, input: NewLicense): Promise<CreatedLicense> {
-    await this.#accepts(actor, input.product);
-    const known = await this.#byRef(input.product, input.client_ref ?? null);
-    if (known !== null) return this.#again(known, input);
+    await this.#checkProject(actor, input.product);
+    const known = await this.#findByRef(input.product, input.client_ref ?? null);
+    if (known !== null) return this.#returnExisting(known, input);
     const { doc, key } = createLicenseDoc(this.deps, getCallerName(actor), input);
     doc.key_hash = await this.hashes.hash(key);
     delete doc.hash_due;
     try {
-      await this.marks.around(() => this.deps.licenses.insert(doc));
+      await this.marks.runChange(() => this.deps.licenses.insert(doc));
     } catch (error) {
-      const winner = error instanceof StoreConflict ? await this.#byRef(doc.product, doc.client_ref) : null;
+      const winner = error instanceof StoreConflict ? await this.#findByRef(doc.product, doc.client_ref) : null;
       if (winner === null) throw error;
-      return this.#again(winner, input);
+      return this.#returnExisting(winner, input);
     }
-    await this.watchers.tell(doc.product);
-    await this.#created(actor, doc);
-    return { license: await this.#view(doc, key), key, created: true };
+    await this.watchers.notify(doc.product);
+    await this.#announceCreated(actor, doc);
+    return { license: await this.#toView(doc, key), key, created: true };
   }
 
   /**
@@ -95,44 +95,44 @@ export class Licenses {
    * @throws as `create`
    */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
-    await this.#accepts(actor, input.product);
+    await this.#checkProject(actor, input.product);
     const made = Array.from({ length: count }, () => createLicenseDoc(this.deps, getCallerName(actor), input));
     const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
     const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
     for (const { doc } of stored) this.outbox.send(doc);
     await this.deps.audit.record(actor, 'license.bulk_created', input.product, { count: stored.length });
-    this.hashes.later();
-    const ttl = await this.ttlOf(input.product);
+    this.hashes.scheduleMissing();
+    const ttl = await this.getCacheTtlHours(input.product);
     const now = this.deps.clock.now();
     return stored.map(({ doc, key }) => ({ license: toLicenseView(doc, ttl, now, key), key, created: true }));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(principal: Principal, id: string): Promise<LicenseDoc> {
+  async getLicense(principal: Principal, id: string): Promise<LicenseDoc> {
     const license = await this.deps.licenses.get(id);
     return owned(getTokenProduct(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
   }
 
-  async show(principal: Principal, id: string): Promise<LicenseView> {
-    return this.#view(await this.need(principal, id));
+  async getView(principal: Principal, id: string): Promise<LicenseView> {
+    return this.#toView(await this.getLicense(principal, id));
   }
 
   /** Lists licenses, newest first. A token bound to a project sees only that project. */
-  async page(
+  async listPage(
     principal: Principal,
     query: LicenseQuery,
   ): Promise<ReadablePage<LicenseView> & { count: () => Promise<number> }> {
-    const filter = this.filterOf(principal, query);
+    const filter = this.buildFilter(principal, query);
     const page = await findReadable(this.deps.licenses, {
       filter,
       sort: [['created_at', 'desc']],
       limit: query.limit,
       after: query.cursor ?? null,
     });
-    return { ...page, items: await this.views(page.items), count: () => this.deps.licenses.count(filter) };
+    return { ...page, items: await this.toViews(page.items), count: () => this.deps.licenses.count(filter) };
   }
 
-  filterOf(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
+  buildFilter(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
     const own = getTokenProduct(principal);
     const now = this.deps.clock.iso();
     const filter: Filter = {
@@ -142,7 +142,7 @@ export class Licenses {
       ...(q !== undefined && q.trim() !== '' && { search: { contains: q.trim().toLowerCase() } }),
     };
     if (own !== null) {
-      if (product !== undefined && product !== own) checkProduct(principal, product);
+      if (product !== undefined && product !== own) checkProductAccess(principal, product);
       filter['product'] = own;
     }
     if (status === 'expired') return { ...filter, status: 'active', expires_at: { gt: '', lte: now } };
@@ -150,10 +150,10 @@ export class Licenses {
     return status === undefined ? filter : { ...filter, status };
   }
 
-  async views(docs: readonly LicenseDoc[]): Promise<LicenseView[]> {
+  async toViews(docs: readonly LicenseDoc[]): Promise<LicenseView[]> {
     const now = this.deps.clock.now();
     const ttls = new Map<string, number>();
-    for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.ttlOf(product));
+    for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.getCacheTtlHours(product));
     return docs.map((doc) => toLicenseView(doc, ttls.get(doc.product) ?? 0, now));
   }
 
@@ -161,18 +161,18 @@ export class Licenses {
    * Moves a license to another state.
    * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
    */
-  async move(
+  async applyTransition(
     actor: Principal,
     id: string,
-    move: Exclude<LicenseMove, 'extend'>,
+    move: Exclude<LicenseTransition, 'extend'>,
     reason?: string,
   ): Promise<LicenseView> {
-    const decide: Decision = ({ status }) => {
+    const decide: DecideChange = ({ status }) => {
       const to = getNextState(status, move);
-      if (to === null) throw createMoveError(status, move);
-      return { set: { status: to }, action: `license.${PAST[move]}` };
+      if (to === null) throw createTransitionError(status, move);
+      return { set: { status: to }, action: `license.${AUDIT_ACTIONS[move]}` };
     };
-    return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), decide, reason === undefined ? {} : { reason });
   }
 
   /**
@@ -180,8 +180,8 @@ export class Licenses {
    * @throws as `applyTransition`
    */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
-    return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
-      if (getNextState(status, 'extend') === null) throw createMoveError(status, 'extend');
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), ({ status, ...license }) => {
+      if (getNextState(status, 'extend') === null) throw createTransitionError(status, 'extend');
       return license.expires_at === expires_at ? null : { set: { expires_at }, action: 'license.extended' };
     });
   }
@@ -192,12 +192,12 @@ export class Licenses {
    * @throws as `applyTransition`
    */
   async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
-    checkProduct(actor, product);
-    const license = await this.#byRef(product, client_ref);
+    checkProductAccess(actor, product);
+    const license = await this.#findByRef(product, client_ref);
     if (license === null)
       throw notFound(`license with client_ref ${client_ref.slice(0, 64)} of ${product.slice(0, 64)}`);
-    return this.#change(actor, license, ({ status, ...now }) => {
-      if (getNextState(status, 'extend') === null) throw createMoveError(status, 'extend');
+    return this.#updateWithRetry(actor, license, ({ status, ...now }) => {
+      if (getNextState(status, 'extend') === null) throw createTransitionError(status, 'extend');
       const later = now.expires_at !== null && now.expires_at < expires_at;
       return later ? { set: { expires_at }, action: 'license.extended' } : null;
     });
@@ -207,10 +207,10 @@ export class Licenses {
    * Changes only the given fields.
    * @throws ServiceError not_found, insufficient_scope, final_state
    */
-  async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
+  async update(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
-    return this.#change(actor, await this.need(actor, id), (license) => {
-      if (license.status === 'revoked') throw createMoveError('revoked', 'change');
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), (license) => {
+      if (license.status === 'revoked') throw createTransitionError('revoked', 'change');
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
       const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
       const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
@@ -223,64 +223,64 @@ export class Licenses {
    * @throws ServiceError not_found, insufficient_scope
    */
   async reveal(actor: Principal, id: string): Promise<string> {
-    const license = await this.need(actor, id);
+    const license = await this.getLicense(actor, id);
     await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
-    return this.keyOf(license);
+    return this.decryptKey(license);
   }
 
-  keyOf({ key_sealed }: Pick<LicenseDoc, 'key_sealed'>): string {
+  decryptKey({ key_sealed }: Pick<LicenseDoc, 'key_sealed'>): string {
     return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
   }
 
-  async ttlOf(product: string): Promise<number> {
+  async getCacheTtlHours(product: string): Promise<number> {
     return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
   }
 
-  async #accepts(actor: Principal, product: string): Promise<void> {
-    checkProduct(actor, product);
-    await this.deps.projects.accepting(product, 'licenses');
+  async #checkProject(actor: Principal, product: string): Promise<void> {
+    checkProductAccess(actor, product);
+    await this.deps.projects.requireAccepting(product, 'licenses');
   }
 
-  async #view(doc: LicenseDoc, key?: string): Promise<LicenseView> {
-    return toLicenseView(doc, await this.ttlOf(doc.product), this.deps.clock.now(), key);
+  async #toView(doc: LicenseDoc, key?: string): Promise<LicenseView> {
+    return toLicenseView(doc, await this.getCacheTtlHours(doc.product), this.deps.clock.now(), key);
   }
 
-  async #byRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
+  async #findByRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
     if (client_ref === null) return null;
     const page = await this.deps.licenses.find({ filter: { ref_key: getRefKey(product, client_ref) }, limit: 1 });
     return page.items[0] ?? null;
   }
 
-  async #again(license: LicenseDoc, { max_activations }: NewLicense): Promise<CreatedLicense> {
+  async #returnExisting(license: LicenseDoc, { max_activations }: NewLicense): Promise<CreatedLicense> {
     if (max_activations !== undefined && max_activations !== license.max_activations)
       throw conflict(
         `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them by PATCH.`,
       );
-    const key = this.keyOf(license);
-    return { license: await this.#view(license, key), key, created: false };
+    const key = this.decryptKey(license);
+    return { license: await this.#toView(license, key), key, created: false };
   }
 
-  async #created(actor: Principal, doc: LicenseDoc): Promise<void> {
+  async #announceCreated(actor: Principal, doc: LicenseDoc): Promise<void> {
     const { product, client_ref, key_masked } = doc;
     const details = { product, client_ref, key: key_masked };
-    const { after: fields } = findChangedFields({}, doc, AUDITED);
+    const { after: fields } = findChangedFields({}, doc, AUDITED_FIELDS);
     await this.deps.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
     this.outbox.send(doc);
   }
 
-  async #change(
+  async #updateWithRetry(
     actor: Principal,
     license: LicenseDoc,
-    decide: Decision,
+    decide: DecideChange,
     details: Record<string, string> = {},
   ): Promise<LicenseView> {
     let before = license;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_WRITE_ATTEMPTS; tries++) {
       const decision = decide(before);
-      if (decision === null) return this.#view(before);
-      const changed = await this.marks.around(() => this.#write(before, decision.set));
+      if (decision === null) return this.#toView(before);
+      const changed = await this.marks.runChange(() => this.#write(before, decision.set));
       if (changed !== null) {
-        await this.watchers.tell(changed.product);
+        await this.watchers.notify(changed.product);
         const shown = findChangedFields(before, changed, Object.keys(decision.set));
         await this.deps.audit.record(
           actor,
@@ -290,13 +290,13 @@ export class Licenses {
           shown,
         );
         this.outbox.send(changed);
-        return this.#view(changed);
+        return this.#toView(changed);
       }
       const again = await this.deps.licenses.get(before.id);
       if (again === null) throw notFound(`license ${before.id}`);
       before = again;
     }
-    throw createMoveError(before.status, 'change');
+    throw createTransitionError(before.status, 'change');
   }
 
   async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
@@ -309,7 +309,7 @@ export class Licenses {
       search: buildSearchText(now),
       updated_at: this.deps.clock.iso(),
       rev: before.rev + 1,
-      outbox_at: outboxAt(entry),
+      outbox_at: formatOutboxPosition(entry),
     };
     const update: Update = { set, push: { outbox: { each: [entry] } } };
     return (await this.deps.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;

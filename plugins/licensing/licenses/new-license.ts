@@ -1,5 +1,5 @@
 /** Builds the document of a new license and its derived fields (contract 50). */
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import type { LicensingDeps } from '../deps.js';
 import type { LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
@@ -7,16 +7,16 @@ import type { NewLicense } from '../model/fields.js';
 import { hashKey, maskKey, generateKey } from '../model/key.js';
 import type { StoredState } from '../model/states.js';
 import { toEventData } from '../model/view.js';
-import { outboxAt } from '../../../lib/outbox.js';
+import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { KEY_PURPOSE } from './key-hashes.js';
 
-type Parts = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
+type CreationDeps = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
 
 /**
  * @param by the name of the creator
  * @returns the license and its whole key
  */
-export function createLicenseDoc(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
+export function createLicenseDoc(parts: CreationDeps, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
   const { clock, ids, cipher, config } = parts;
   const key = generateKey();
   const now = clock.iso();
@@ -55,7 +55,7 @@ export function createLicenseDoc(parts: Parts, by: string, input: NewLicense): {
   Object.assign(doc, { search: buildSearchText(doc) }, getDueTimes(doc, config.expiring_days));
   const entry = buildLicenseEvent(parts, LICENSE_CREATED.event, doc);
   doc.outbox.push(entry);
-  doc.outbox_at = outboxAt(entry);
+  doc.outbox_at = formatOutboxPosition(entry);
   return { doc, key };
 }
 
@@ -68,7 +68,7 @@ export function getDueTimes(
   days: number,
 ): { expire_due: string | undefined; warn_due: string | undefined } {
   if (status !== 'active' || expires_at === null) return { expire_due: undefined, warn_due: undefined };
-  return { expire_due: expires_at, warn_due: isoOf(Date.parse(expires_at) - days * DAY_MS) };
+  return { expire_due: expires_at, warn_due: toIsoString(Date.parse(expires_at) - days * DAY_MS) };
 }
 
 export function buildLicenseEvent(

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
 /** Maximum time a response waits for the access files; the next check writes what is missing. */
-const PATIENCE_MS = 5 * SECOND_MS;
+const NOTIFY_TIMEOUT_MS = 5 * SECOND_MS;
 
 @injectable()
 export class LicenseChangeNotifier {
@@ -13,14 +13,14 @@ export class LicenseChangeNotifier {
    * Never rejects.
    * @param product null when several products changed
    */
-  async tell(product: string | null): Promise<void> {
-    await Promise.all(this.deps.watchers().map((watcher) => this.#tell(product, () => watcher.changed(product))));
+  async notify(product: string | null): Promise<void> {
+    await Promise.all(this.deps.watchers().map((watcher) => this.#notifyListener(product, () => watcher.onChange(product))));
   }
 
-  async #tell(product: string | null, changed: () => Promise<void>): Promise<void> {
+  async #notifyListener(product: string | null, changed: () => Promise<void>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), PATIENCE_MS);
+      timer = setTimeout(() => resolve('late'), NOTIFY_TIMEOUT_MS);
     });
     try {
       if ((await Promise.race([changed(), late])) === 'late')

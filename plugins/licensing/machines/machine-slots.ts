@@ -18,7 +18,7 @@ export interface MachineSlot {
 export const MAX_PENDING_MACHINES = 100;
 
 
-const LETTER = { active: 'a', pending: 'p' } as const;
+const SLOT_PREFIX = { active: 'a', pending: 'p' } as const;
 
 export class MachineSlots {
   constructor(
@@ -27,7 +27,7 @@ export class MachineSlots {
     private readonly kind: SlotKind,
   ) {}
 
-  used(): Promise<number> {
+  countUsed(): Promise<number> {
     return this.rows.count({ license_id: this.license.id, status: this.kind });
   }
 
@@ -36,20 +36,20 @@ export class MachineSlots {
    * @param guess true tries the slot after the taken ones; false searches a free one after a failed
    *   guess
    */
-  async free(guess: boolean): Promise<MachineSlot | null> {
-    const limit = await this.#limit();
-    return limit === 0 ? null : this.#freeIn(0, limit, guess);
+  async findFree(guess: boolean): Promise<MachineSlot | null> {
+    const limit = await this.#computeUpperBound();
+    return limit === 0 ? null : this.#findFreeIn(0, limit, guess);
   }
 
-  async beyond(): Promise<MachineSlot | null> {
-    return this.#freeIn(this.license.max_activations ?? 0, MAX_ACTIVATIONS, false);
+  async findBeyondMaximum(): Promise<MachineSlot | null> {
+    return this.#findFreeIn(this.license.max_activations ?? 0, MAX_ACTIVATIONS, false);
   }
 
   /**
    * Computes the upper bound for new slots: the largest that, with the slots taken above it, stays
    * within the maximum.
    */
-  async #limit(): Promise<number> {
+  async #computeUpperBound(): Promise<number> {
     if (this.kind === 'pending') return MAX_PENDING_MACHINES;
     const { max_activations: most } = this.license;
     if (most === null) return MAX_ACTIVATIONS;
@@ -65,11 +65,11 @@ export class MachineSlots {
   }
 
   /** Finds a random free number by bisection: one query per binary digit of the range. */
-  async #freeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
+  async #findFreeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
     let [low, high] = [from, to];
     let taken = await this.#count(low, high);
     if (taken >= high - low) return null;
-    if (guess) return this.#place(low + taken);
+    if (guess) return this.#toSlot(low + taken);
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       const below = await this.#count(low, middle);
@@ -78,11 +78,11 @@ export class MachineSlots {
       if (Math.random() * free < freeBelow) [high, taken] = [middle, below];
       else [low, taken] = [middle, taken - below];
     }
-    return this.#place(low);
+    return this.#toSlot(low);
   }
 
-  #place(n: number): MachineSlot {
-    return { slot: `${this.license.id} ${LETTER[this.kind]}${n}`, slot_n: n };
+  #toSlot(n: number): MachineSlot {
+    return { slot: `${this.license.id} ${SLOT_PREFIX[this.kind]}${n}`, slot_n: n };
   }
 
   #count(from: number, to: number): Promise<number> {

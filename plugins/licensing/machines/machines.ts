@@ -6,21 +6,21 @@ import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { each } from '../../../lib/paging.js';
-import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import { iterateItems } from '../../../lib/paging.js';
+import { DAY_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { toEventData } from '../model/view.js';
 import type { ActivationDoc, ActivationState, LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
-import { outboxAt } from '../../../lib/outbox.js';
+import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { ACTIVATION_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
 
 export const INACTIVE_AFTER_MS = 90 * DAY_MS;
-const SEEN_MS = MINUTE_MS;
+const LAST_SEEN_INTERVAL_MS = MINUTE_MS;
 /** Maximum attempts to take a slot; losing more often indicates a defect, not contention. */
-const MOST_TRIES = 50;
+const MAX_SEAT_ATTEMPTS = 50;
 
 export interface Machine {
   machine_id: string;
@@ -29,13 +29,13 @@ export interface Machine {
   app_version: string | null;
 }
 
-export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
+export type SeatState = 'active' | 'pending' | 'blocked' | 'limit';
 
 export const getActivationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
   hash('sha256', `${key_sha256}\n${machine_id}`, 'hex').slice(0, 32);
 
 @injectable()
-export class LicensedMachines {
+export class MachineService {
   readonly #mutex = new KeyedMutex();
 
   constructor(
@@ -47,60 +47,60 @@ export class LicensedMachines {
     return this.deps.activations.get(getActivationId(license, machine_id));
   }
 
-  used(license: LicenseDoc): Promise<number> {
-    return new MachineSlots(this.deps.activations, license, 'active').used();
+  countUsed(license: LicenseDoc): Promise<number> {
+    return new MachineSlots(this.deps.activations, license, 'active').countUsed();
   }
 
-  async look(license: LicenseDoc, known: ActivationDoc | null): Promise<Seat> {
+  async previewSeat(license: LicenseDoc, known: ActivationDoc | null): Promise<SeatState> {
     if (known !== null && known.status !== 'released') return known.status;
-    return (await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
+    return (await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null ? 'limit' : 'active';
   }
 
   /**
    * Returns the machine's seat and takes one if it has none. For a free slot the first writer wins.
    * @param known the activation as the caller read it
    */
-  async take(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<Seat> {
+  async takeSeat(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<SeatState> {
     if (known?.status === 'blocked') return 'blocked';
     if (known?.status === 'active') {
-      await this.#seen(known, machine);
+      await this.#updateLastSeen(known, machine);
       return 'active';
     }
     // Most machines of a full license return here, without waiting for each other.
-    if ((await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null)
-      return this.#wait(license, machine, known);
-    return this.#mutex.run(license.id, () => this.#seat(license, machine));
+    if ((await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null)
+      return this.#takePendingSeat(license, machine, known);
+    return this.#mutex.run(license.id, () => this.#takeFreeSeat(license, machine));
   }
 
-  async #seat(license: LicenseDoc, machine: Machine): Promise<Seat> {
+  async #takeFreeSeat(license: LicenseDoc, machine: Machine): Promise<SeatState> {
     const places = new MachineSlots(this.deps.activations, license, 'active');
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       const known = await this.find(license, machine.machine_id);
       if (known?.status === 'active' || known?.status === 'blocked') return known.status;
-      const place = await places.free(tries === 0);
-      if (place === null) return this.#wait(license, machine, known);
+      const place = await places.findFree(tries === 0);
+      if (place === null) return this.#takePendingSeat(license, machine, known);
       if (await this.#write(license, machine, known, 'active', place)) return 'active';
     }
-    throw new Error(`no place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
+    throw new Error(`no place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
   }
 
   /** Over the limit, the machine awaits approval if the license allows that. */
-  async #wait(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<Seat> {
+  async #takePendingSeat(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<SeatState> {
     const places = new MachineSlots(this.deps.activations, license, 'pending');
     let known = first;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       if (known?.status === 'pending') {
-        await this.#seen(known, machine);
+        await this.#updateLastSeen(known, machine);
         return 'pending';
       }
       if (known?.status === 'active' || known?.status === 'blocked') return known.status;
       if (!license.require_approval) return 'limit';
-      const place = await places.free(tries === 0);
+      const place = await places.findFree(tries === 0);
       if (place === null) return 'limit';
       if (await this.#write(license, machine, known, 'pending', place)) return 'pending';
       known = await this.find(license, machine.machine_id);
     }
-    throw new Error(`no waiting place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
+    throw new Error(`no waiting place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
   }
 
   /** @returns false when the slot or the machine was taken meanwhile */
@@ -112,12 +112,12 @@ export class LicensedMachines {
     place: MachineSlot,
   ): Promise<boolean> {
     const now = this.deps.clock.iso();
-    const entry = status === 'pending' ? this.#pendingEvent(license) : null;
+    const entry = status === 'pending' ? this.#buildPendingEvent(license) : null;
     const fields = { ...machine, status, last_seen: now, ...place };
     try {
       if (known === null) {
         const outbox = entry === null ? [] : [entry];
-        const outbox_at = entry === null ? null : outboxAt(entry);
+        const outbox_at = entry === null ? null : formatOutboxPosition(entry);
         const doc: ActivationDoc = {
           id: getActivationId(license, machine.machine_id),
           license_id: license.id,
@@ -134,7 +134,7 @@ export class LicensedMachines {
       const changed = await this.deps.activations.change(
         { id: known.id, status: known.status, slot: known.slot ?? null },
         {
-          set: { ...fields, ...(entry !== null && { outbox_at: outboxAt(entry) }) },
+          set: { ...fields, ...(entry !== null && { outbox_at: formatOutboxPosition(entry) }) },
           ...(entry !== null && { push: { outbox: { each: [entry] } } }),
         },
       );
@@ -146,22 +146,22 @@ export class LicensedMachines {
     }
   }
 
-  #pendingEvent(license: LicenseDoc): LicensingOutboxEntry {
+  #buildPendingEvent(license: LicenseDoc): LicensingOutboxEntry {
     const { ids, clock } = this.deps;
     const data = toEventData(license, clock.now());
     return { id: `evt_${ids.uuid()}`, event: LICENSE_MACHINE_PENDING.event, at: clock.iso(), data };
   }
 
-  async #seen(known: ActivationDoc, machine: Machine): Promise<void> {
+  async #updateLastSeen(known: ActivationDoc, machine: Machine): Promise<void> {
     const { clock, activations } = this.deps;
-    if (!hasElapsed(known.last_seen, SEEN_MS, clock.now())) return;
+    if (!hasElapsed(known.last_seen, LAST_SEEN_INTERVAL_MS, clock.now())) return;
     const { machine_name, platform, app_version } = machine;
     const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
     const set = { ...Object.fromEntries(said), last_seen: clock.iso() };
     await activations.change({ id: known.id, last_seen: known.last_seen }, { set });
   }
 
-  async keepUntil(activation: string, file_until: string): Promise<boolean> {
+  async retainUntil(activation: string, file_until: string): Promise<boolean> {
     const kept = { max: { file_until } };
     return (await this.deps.activations.change({ id: activation, status: 'active' }, kept)) !== null;
   }
@@ -172,11 +172,11 @@ export class LicensedMachines {
    */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
     const places = new MachineSlots(this.deps.activations, license, 'active');
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const place = (await places.free(tries === 0)) ?? (await places.beyond());
+    for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
+      const place = (await places.findFree(tries === 0)) ?? (await places.findBeyondMaximum());
       if (place === null) return null;
       try {
-        return await this.change(activation, ['pending', 'blocked'], { status: 'active', ...place });
+        return await this.updateStatus(activation, ['pending', 'blocked'], { status: 'active', ...place });
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
       }
@@ -188,15 +188,15 @@ export class LicensedMachines {
    * Moves a machine to a state without a slot.
    * @returns null when its state is not in `from`, or a file was issued meanwhile
    */
-  leave(
+  vacate(
     activation: ActivationDoc,
     from: readonly ActivationState[],
     status: 'released' | 'blocked',
   ): Promise<ActivationDoc | null> {
-    return this.change(activation, from, { status, slot: undefined, slot_n: undefined });
+    return this.updateStatus(activation, from, { status, slot: undefined, slot_n: undefined });
   }
 
-  async change(
+  async updateStatus(
     { id, file_until }: Pick<ActivationDoc, 'id' | 'file_until'>,
     from: readonly ActivationState[],
     set: { status: ActivationState; slot?: string | undefined; slot_n?: number | undefined },
@@ -205,20 +205,20 @@ export class LicensedMachines {
     return (await this.deps.activations.change(same, { set }))?.doc ?? null;
   }
 
-  keptUntil({ file_until, status }: ActivationDoc): string | null {
+  getRetainedUntil({ file_until, status }: ActivationDoc): string | null {
     const kept = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
     return kept ? file_until : null;
   }
 
   async releaseUnseen(signal?: AbortSignal): Promise<number> {
     const { activations, clock } = this.deps;
-    const before = isoOf(clock.now() - INACTIVE_AFTER_MS);
+    const before = toIsoString(clock.now() - INACTIVE_AFTER_MS);
     let n = 0;
     for (const status of ['active', 'pending'] as const) {
       const filter: Filter = { status, last_seen: { lt: before } };
-      for await (const activation of each(activations, { filter, sort: [['last_seen', 'asc']], limit: 200 })) {
+      for await (const activation of iterateItems(activations, { filter, sort: [['last_seen', 'asc']], limit: 200 })) {
         if (signal?.aborted === true) return n;
-        if (this.keptUntil(activation) !== null) continue;
+        if (this.getRetainedUntil(activation) !== null) continue;
         const same = { id: activation.id, status, last_seen: activation.last_seen };
         const released = { set: { status: 'released', slot: undefined, slot_n: undefined } };
         if ((await activations.change(same, released)) !== null) n++;

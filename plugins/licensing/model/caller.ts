@@ -2,7 +2,7 @@ import type { Principal } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
-export function checkProduct(principal: Principal, product: string): void {
+export function checkProductAccess(principal: Principal, product: string): void {
   if (principal.kind !== 'token' || principal.project === null || principal.project === product) return;
   throw denied(`The token is for the project ${principal.project} only.`);
 }

@@ -74,7 +74,7 @@ export interface ExpiryMarkDoc extends Doc {
   taken_back_at?: string;
 }
 
-export interface OpeningMarkDoc extends Doc {
+export interface StoreAccessMarkDoc extends Doc {
   n: number;
   open: { id: string; at: string }[];
 }

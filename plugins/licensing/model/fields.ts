@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { named, stated } from '../../../kernel/contract.js';
-import { isoOf, isTimestamp } from '../../../lib/time.js';
+import { withSchemaName, withJsonSchema } from '../../../kernel/contract.js';
+import { toIsoString, isTimestamp } from '../../../lib/time.js';
 import type { Json } from '../../../ports/store.js';
 import type { LicenseState } from './states.js';
 
@@ -32,23 +32,23 @@ export interface LicenseQuery {
 }
 
 /** URLs identify a key by this hash, never by the key itself. */
-export const keyHash = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
+export const keyHashSchema = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
 
-const FEATURES_BYTES = 8 * 1024;
+const MAX_FEATURES_BYTES = 8 * 1024;
 export const MAX_ACTIVATIONS = 10_000;
 export const MAX_LICENSES_PER_REQUEST = 1_000;
 
-const line = (max: number) =>
+const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
     .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 
 /** Normalizes RFC 3339 with any offset to UTC with milliseconds. */
-export const timestamp = stated(
+export const timestampSchema = withJsonSchema(
   { format: 'date-time' },
   joi.string().custom((text: string, helpers) => {
-    return isTimestamp(text) ? isoOf(Date.parse(text)) : helpers.message({ custom: 'must be an RFC 3339 timestamp' });
+    return isTimestamp(text) ? toIsoString(Date.parse(text)) : helpers.message({ custom: 'must be an RFC 3339 timestamp' });
   }),
 );
 
@@ -60,20 +60,20 @@ function isSignable(value: unknown): boolean {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && isSignable(member));
 }
 
-const features = joi
+const featuresSchema = joi
   .object()
   .unknown()
   .custom((value: object, helpers) => {
-    if (Buffer.byteLength(JSON.stringify(value)) > FEATURES_BYTES)
+    if (Buffer.byteLength(JSON.stringify(value)) > MAX_FEATURES_BYTES)
       return helpers.message({ custom: 'must be at most 8 KiB of JSON' });
     return isSignable(value) ? value : helpers.message({ custom: 'holds text or numbers that RFC 8785 cannot write' });
   });
 
-const shared = {
-  licensee: line(200).allow(null, '').description('Who holds the license'),
-  email: line(254).allow(null, '').description('Where the licensee is reached'),
+const sharedFields = {
+  licensee: lineSchema(200).allow(null, '').description('Who holds the license'),
+  email: lineSchema(254).allow(null, '').description('Where the licensee is reached'),
   notes: joi.string().max(5_000).allow(null, '').description('For administrators; never told to a client'),
-  features: features.description('What the license opens, for the application; at most 8 KiB'),
+  features: featuresSchema.description('What the license opens, for the application; at most 8 KiB'),
   max_activations: joi
     .number()
     .integer()
@@ -84,25 +84,25 @@ const shared = {
   require_approval: joi
     .boolean()
     .description('The license begins as `pending`, and machines beyond the limit wait for an approval'),
-  expires_at: timestamp.allow(null).description('Null: it does not end'),
+  expires_at: timestampSchema.allow(null).description('Null: it does not end'),
 };
 
-export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-export const productField = joi.string().pattern(SLUG, 'the slug of a project');
+export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const productField = joi.string().pattern(SLUG_PATTERN, 'the slug of a project');
 
-const unchangeable = (mend: string): joi.Schema =>
+const immutableField = (mend: string): joi.Schema =>
   joi
     .any()
     .forbidden()
     .messages({ 'any.unknown': `cannot be changed: ${mend}` });
 
-export const createBody = named(
+export const createBody = withSchemaName(
   'LicenseCreation',
   joi
     .object({
       product: productField.required().description('The project that it is for'),
       project: productField.description('The product once more, as answers hold it'),
-      client_ref: line(128)
+      client_ref: lineSchema(128)
         .min(1)
         .allow(null)
         .description('The shop’s own name of the license, unique per product: repeated, it answers the same license'),
@@ -112,21 +112,21 @@ export const createBody = named(
         .min(1)
         .max(MAX_LICENSES_PER_REQUEST)
         .description('Makes so many alike and answers `items`; not together with `client_ref`'),
-      ...shared,
+      ...sharedFields,
     })
     .oxor('count', 'client_ref')
     .messages({ 'object.oxor': '`count` and `client_ref` do not go together' })
     .example({ product: 'shop', licensee: 'Ada Ltd', client_ref: 'order-1001', max_activations: 3 }),
 );
 
-export const changeBody = named(
+export const changeBody = withSchemaName(
   'LicenseChange',
   joi
     .object({
-      ...shared,
-      product: unchangeable('make another license'),
-      project: unchangeable('it is the product'),
-      client_ref: unchangeable('make another license'),
+      ...sharedFields,
+      product: immutableField('make another license'),
+      project: immutableField('it is the product'),
+      client_ref: immutableField('make another license'),
     })
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );

@@ -8,14 +8,14 @@ import { normalizeLicenseKey } from '../../../lib/formats/license-key.js';
 export { normalizeLicenseKey, getCredentialName } from '../../../lib/formats/license-key.js';
 
 /** The digits of GF(32), in order: without the easily confused 0, 1, I and O. */
-export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-const RANDOM = 24;
-const GROUP = 5;
-const LENGTH = RANDOM + 1;
-const SHAPE = new RegExp(`^[${ALPHABET}]{5}(?:-[${ALPHABET}]{5}){4}$`);
+export const KEY_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+const RANDOM_LENGTH = 24;
+const GROUP_LENGTH = 5;
+const KEY_LENGTH = RANDOM_LENGTH + 1;
+const KEY_PATTERN = new RegExp(`^[${KEY_ALPHABET}]{5}(?:-[${KEY_ALPHABET}]{5}){4}$`);
 
 /** g^(i+1) · v in GF(32) with x⁵ + x² + 1 and g = 2. */
-function weighed(value: number, i: number): number {
+function computeWeight(value: number, i: number): number {
   let product = value;
   for (let step = 0; step <= i; step++) {
     product <<= 1;
@@ -24,29 +24,29 @@ function weighed(value: number, i: number): number {
   return product;
 }
 
-const WEIGHED: readonly (readonly number[])[] = Array.from({ length: RANDOM }, (_, i) =>
-  Array.from(ALPHABET, (_character, value) => weighed(value, i)),
+const WEIGHT_TABLE: readonly (readonly number[])[] = Array.from({ length: RANDOM_LENGTH }, (_, i) =>
+  Array.from(KEY_ALPHABET, (_character, value) => computeWeight(value, i)),
 );
 
 export function computeCheckCharacter(characters: string): string {
   let sum = 0;
-  for (let i = 0; i < RANDOM; i++) sum ^= WEIGHED[i]?.[ALPHABET.indexOf(characters[i] ?? '')] ?? 0;
-  return ALPHABET[sum] ?? '';
+  for (let i = 0; i < RANDOM_LENGTH; i++) sum ^= WEIGHT_TABLE[i]?.[KEY_ALPHABET.indexOf(characters[i] ?? '')] ?? 0;
+  return KEY_ALPHABET[sum] ?? '';
 }
 
 /** Generates a key. 32 divides 256, so the lower five bits of a random byte are unbiased. */
 export function generateKey(random: (bytes: number) => Uint8Array = randomBytes): string {
-  const characters = Array.from(random(RANDOM), (byte) => ALPHABET[byte & 31]).join('');
+  const characters = Array.from(random(RANDOM_LENGTH), (byte) => KEY_ALPHABET[byte & 31]).join('');
   return normalizeLicenseKey(characters + computeCheckCharacter(characters));
 }
 
 export function isKey(canonical: string): boolean {
-  if (!SHAPE.test(canonical)) return false;
+  if (!KEY_PATTERN.test(canonical)) return false;
   const characters = canonical.replaceAll('-', '');
-  return computeCheckCharacter(characters.slice(0, RANDOM)) === characters[LENGTH - 1];
+  return computeCheckCharacter(characters.slice(0, RANDOM_LENGTH)) === characters[KEY_LENGTH - 1];
 }
 
 /** Returns the hex SHA-256 of the canonical text, by which a key is looked up. */
 export const hashKey = (canonical: string): string => hash('sha256', canonical, 'hex');
 
-export const maskKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;
+export const maskKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP_LENGTH)}`;

@@ -1,22 +1,22 @@
 /** States of a license and the transitions between them (contract 50). */
-import { refusals, type Catalogue } from '../../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 
-export const ERRORS = {
+export const LICENSE_ERRORS = {
   final_state: [409, 'The license is revoked; this is final.', 'The license is revoked'],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
-const refusal = refusals(ERRORS);
+const createLicenseError = refusals(LICENSE_ERRORS);
 
 export const STORED_STATES = ['pending', 'active', 'inactive', 'revoked'] as const;
 export type StoredState = (typeof STORED_STATES)[number];
-export const STATES = [...STORED_STATES, 'expired'] as const;
-export type LicenseState = (typeof STATES)[number];
+export const LICENSE_STATES = [...STORED_STATES, 'expired'] as const;
+export type LicenseState = (typeof LICENSE_STATES)[number];
 
-export const MOVES = ['approve', 'reject', 'deactivate', 'reactivate', 'revoke', 'extend'] as const;
-export type LicenseMove = (typeof MOVES)[number];
+export const LICENSE_TRANSITIONS = ['approve', 'reject', 'deactivate', 'reactivate', 'revoke', 'extend'] as const;
+export type LicenseTransition = (typeof LICENSE_TRANSITIONS)[number];
 
-const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredState>>>> = {
+const TRANSITION_TABLE: Readonly<Record<LicenseTransition, Partial<Record<StoredState, StoredState>>>> = {
   approve: { pending: 'active' },
   reject: { pending: 'revoked' },
   deactivate: { active: 'inactive' },
@@ -25,10 +25,10 @@ const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredStat
   extend: { pending: 'pending', active: 'active', inactive: 'inactive' },
 };
 
-export const getNextState = (state: StoredState, move: LicenseMove): StoredState | null => TABLE[move][state] ?? null;
+export const getNextState = (state: StoredState, move: LicenseTransition): StoredState | null => TRANSITION_TABLE[move][state] ?? null;
 
-export const listMoves = (state: StoredState): LicenseMove[] =>
-  MOVES.filter((move) => getNextState(state, move) !== null);
+export const listTransitions = (state: StoredState): LicenseTransition[] =>
+  LICENSE_TRANSITIONS.filter((move) => getNextState(state, move) !== null);
 
 /** @param now milliseconds since 1970 */
 export function getLicenseState(
@@ -43,10 +43,10 @@ export function getLicenseState(
  * Creates the error of a transition: 409 `final_state` for a revoked license, else 409
  * `invalid_transition`.
  */
-export function createMoveError(state: StoredState, move: LicenseMove | 'change'): ServiceError {
-  if (state === 'revoked') return refusal('final_state', 'The license is revoked; this is final.');
+export function createTransitionError(state: StoredState, move: LicenseTransition | 'change'): ServiceError {
+  if (state === 'revoked') return createLicenseError('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
-  const from = Object.keys(TABLE[move]).join(' or ');
+  const from = Object.keys(TRANSITION_TABLE[move]).join(' or ');
   return new ServiceError(
     'invalid_transition',
     `The license is ${state}; ${move} is possible only when it is ${from}.`,

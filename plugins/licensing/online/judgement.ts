@@ -19,7 +19,7 @@ export function evaluateLicense(
   return getLicenseState(license, now);
 }
 
-export const MESSAGES: Readonly<Record<LicenseStatus, string>> = {
+export const STATUS_MESSAGES: Readonly<Record<LicenseStatus, string>> = {
   active: 'The license is active.',
   expired: 'The license has expired.',
   inactive: 'The license is switched off.',

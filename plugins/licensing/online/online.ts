@@ -2,24 +2,24 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
-import { KeyedLicenses } from '../licenses/keyed-licenses.js';
-import { Licenses } from '../licenses/licenses.js';
+import { LicenseKeyLookup } from '../licenses/keyed-licenses.js';
+import { LicenseService } from '../licenses/licenses.js';
 import { getLicenseState, type LicenseState } from '../model/states.js';
 import { parseFeatures } from '../model/view.js';
-import { getActivationId, LicensedMachines, type Machine } from '../machines/machines.js';
+import { getActivationId, MachineService, type Machine } from '../machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
-import { evaluateLicense, MESSAGES } from './judgement.js';
+import { evaluateLicense, STATUS_MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
 import { SEAT_STATUSES, resolveSeat, type SeatResult } from './seated.js';
-import { Signing } from './signing.js';
+import { LicenseSigningService } from './signing.js';
 
-const MOST_REMEMBERED = 10_000;
-const FILE_DAYS = 30;
+const MAX_RECORDED_VALIDATIONS = 10_000;
+const DEFAULT_FILE_DAYS = 30;
 
 export interface MachineDetails {
   product: string;
@@ -36,28 +36,28 @@ export interface ValidationRequest extends MachineDetails {
 }
 
 /** A key as entered, or its lower-case SHA-256 where the key itself must not appear. */
-type NamedKey = string | { sha256: string };
+type KeyReference = string | { sha256: string };
 
-interface Found {
+interface LookupResult {
   sha256: string;
   license: LicenseDoc | null;
   activation: ActivationDoc | null;
 }
 
-const NO_SEAT = 'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
+const UNSTABLE_MACHINE_WARNING = 'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
 
 @injectable()
 export class LicenseValidator {
-  readonly #noted: BoundedMap<true>;
+  readonly #recordedValidations: BoundedMap<true>;
 
   constructor(
     @inject(DEPS) private readonly deps: LicensingDeps,
-    @inject(Licenses) private readonly licenses: Licenses,
-    @inject(KeyedLicenses) private readonly keys: KeyedLicenses,
-    @inject(LicensedMachines) private readonly machines: LicensedMachines,
-    @inject(Signing) private readonly signing: Signing,
+    @inject(LicenseService) private readonly licenses: LicenseService,
+    @inject(LicenseKeyLookup) private readonly keys: LicenseKeyLookup,
+    @inject(MachineService) private readonly machines: MachineService,
+    @inject(LicenseSigningService) private readonly signing: LicenseSigningService,
   ) {
-    this.#noted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
+    this.#recordedValidations = new BoundedMap({ most: MAX_RECORDED_VALIDATIONS, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
   }
 
   /**
@@ -66,7 +66,7 @@ export class LicenseValidator {
    * @param warnings about ignored parameters; signed with the rest, absent when empty
    */
   async validate(
-    key: NamedKey,
+    key: KeyReference,
     question: MachineDetails,
     { takesSeat, warnings }: { takesSeat: boolean; warnings: readonly string[] },
   ): Promise<object> {
@@ -81,28 +81,28 @@ export class LicenseValidator {
       // A machine without a stable id takes no seat; a blocked one stays blocked.
       const takes = takesSeat && !isUnstable;
       const isJudged = machine_id !== null && (!isUnstable || activation !== null);
-      const machine = isJudged ? machineOf(question, machine_id) : null;
+      const machine = isJudged ? toMachine(question, machine_id) : null;
       const seat = machine === null ? null : resolveSeat(this.machines, license, machine, { known: activation, takes });
-      const noted = this.#note(license, question.app_version ?? null);
+      const noted = this.#recordValidation(license, question.app_version ?? null);
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
     const status = seated?.status ?? judged;
-    const notes = isUnstable && status === 'active' ? [...warnings, NO_SEAT] : warnings;
+    const notes = isUnstable && status === 'active' ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
     // A request for another product learns only the license's state.
     const told = license?.product === product ? license : null;
-    const cache_ttl_hours = told === null ? 0 : await this.licenses.ttlOf(product);
-    return this.signing.answer(({ alg, kid }) => ({
+    const cache_ttl_hours = told === null ? 0 : await this.licenses.getCacheTtlHours(product);
+    return this.signing.signAnswer(({ alg, kid }) => ({
       activation: seated?.activation ?? null,
       alg,
       cache_ttl_hours,
-      checked_at: isoOf(now),
+      checked_at: toIsoString(now),
       expires_at: told?.expires_at ?? null,
       features: told === null ? null : parseFeatures(told),
       key_sha256: sha256,
       kid,
       licensee: told?.licensee ?? null,
       machine_id,
-      message: MESSAGES[status],
+      message: STATUS_MESSAGES[status],
       nonce,
       product,
       status,
@@ -113,7 +113,7 @@ export class LicenseValidator {
 
   async deactivate(
     principal: Principal,
-    { license_key, product, machine_id, reason, permanent }: Deactivation,
+    { license_key, product, machine_id, reason, permanent }: DeactivationRequest,
   ): Promise<DeactivationResult | null> {
     const { license, activation } = await this.#find(license_key, machine_id ?? null);
     if (license === null) return null;
@@ -123,9 +123,9 @@ export class LicenseValidator {
       const left = activation === null ? null : await this.#release(principal, license, activation, reason);
       const status = getLicenseState(license, this.deps.clock.now());
       const released = left?.status === 'released';
-      return { status, released, ...(!released && { reason: whyKept(left) }), activation: left };
+      return { status, released, ...(!released && { reason: getRejectionReason(left) }), activation: left };
     }
-    const status = await this.#switchOff(principal, license, permanent === true, reason);
+    const status = await this.#deactivateLicense(principal, license, permanent === true, reason);
     return { status, released: true, activation: null };
   }
 
@@ -133,35 +133,35 @@ export class LicenseValidator {
    * Issues a license file, or returns the state that forbids it.
    * @throws ServiceError validation_failed
    */
-  async file(
+  async issueRequestedFile(
     question: ValidationRequest & { valid_days?: number | undefined },
   ): Promise<{ text: string } | { status: LicenseStatus }> {
-    const { product, valid_days = FILE_DAYS } = question;
+    const { product, valid_days = DEFAULT_FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
     const now = this.deps.clock.now();
     const judged = evaluateLicense(license, product, now);
     if (license === null || judged !== 'active') return { status: judged };
-    return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
+    return this.issueFile(license, machine_id === null ? null : toMachine(question, machine_id), valid_days, activation);
   }
 
   /**
    * Issues a file for an administrator or a customer.
    * @throws ServiceError validation_failed
    */
-  async fileFor(
+  async issueFileFor(
     license: LicenseDoc,
     machine_id: string | null,
-    valid_days = FILE_DAYS,
+    valid_days = DEFAULT_FILE_DAYS,
   ): Promise<{ text: string } | { status: LicenseStatus }> {
-    const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || FILE_DAYS };
+    const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || DEFAULT_FILE_DAYS };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
     const judged = evaluateLicense(license, license.product, this.deps.clock.now());
     if (judged !== 'active') return { status: judged };
     const known = machine_id === null ? null : await this.machines.find(license, machine_id);
-    const machine = machine_id === null ? null : machineOf(given, machine_id);
-    return this.issue(license, machine, given.valid_days, known);
+    const machine = machine_id === null ? null : toMachine(given, machine_id);
+    return this.issueFile(license, machine, given.valid_days, known);
   }
 
   /**
@@ -169,7 +169,7 @@ export class LicenseValidator {
    * @param machine null for a file valid on every machine, when the license has no limit
    * @throws ServiceError validation_failed
    */
-  async issue(
+  async issueFile(
     license: LicenseDoc,
     machine: Machine | null,
     valid_days: number,
@@ -178,17 +178,17 @@ export class LicenseValidator {
     if (machine === null && license.max_activations !== null)
       throw invalid({ machine_id: 'is needed: this license is for a number of machines' });
     const now = this.deps.clock.now();
-    const ends = isoOf(now + valid_days * DAY_MS);
+    const ends = toIsoString(now + valid_days * DAY_MS);
     const valid_until = license.expires_at !== null && license.expires_at < ends ? license.expires_at : ends;
     if (machine !== null) {
-      const seat = await this.machines.take(license, machine, known);
+      const seat = await this.machines.takeSeat(license, machine, known);
       if (seat !== 'active') return { status: SEAT_STATUSES[seat] };
       // The slot is retained before the file is sent: it stays taken until the file expires.
-      const kept = await this.machines.keepUntil(getActivationId(license, machine.machine_id), valid_until);
+      const kept = await this.machines.retainUntil(getActivationId(license, machine.machine_id), valid_until);
       if (!kept) return { status: 'machine_limit' };
     }
     const { id: license_id, key_sha256, key_masked, product, licensee, expires_at } = license;
-    const text = await this.signing.file({
+    const text = await this.signing.signFile({
       schema: 1,
       license_id,
       key_sha256,
@@ -196,23 +196,23 @@ export class LicenseValidator {
       product,
       licensee,
       features: parseFeatures(license),
-      issued_at: isoOf(now),
-      not_before: isoOf(now - HOUR_MS),
+      issued_at: toIsoString(now),
+      not_before: toIsoString(now - HOUR_MS),
       valid_until,
       expires_at,
       machine_id: machine?.machine_id ?? null,
-      cache_ttl_hours: await this.licenses.ttlOf(product),
+      cache_ttl_hours: await this.licenses.getCacheTtlHours(product),
     });
     return { text };
   }
 
-  async byKey(license_key: string): Promise<LicenseDoc | null> {
+  async findByKey(license_key: string): Promise<LicenseDoc | null> {
     return (await this.#find(license_key, null)).license;
   }
 
-  async #find(named: NamedKey, machine_id: string | null): Promise<Found> {
+  async #find(named: KeyReference, machine_id: string | null): Promise<LookupResult> {
     const { sha256, isNone } =
-      typeof named === 'string' ? typed(normalizeLicenseKey(named)) : { ...named, isNone: false };
+      typeof named === 'string' ? hashEnteredKey(normalizeLicenseKey(named)) : { ...named, isNone: false };
     if (isNone) return { sha256, license: null, activation: null };
     const { activations } = this.deps;
     const [license, activation] = await Promise.all([
@@ -226,11 +226,11 @@ export class LicenseValidator {
    * Records the validation at most once a minute; returns null when it is not due. A concurrent
    * record of another process wins.
    */
-  #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
+  #recordValidation({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
     const { clock, licenses } = this.deps;
     const recent = last_validated_at !== null && !hasElapsed(last_validated_at, MINUTE_MS, clock.now());
-    if (recent || this.#noted.get(id) === true) return null;
-    this.#noted.set(id, true);
+    if (recent || this.#recordedValidations.get(id) === true) return null;
+    this.#recordedValidations.set(id, true);
     const set = { last_validated_at: clock.iso(), ...(version !== null && { last_validated_version: version }) };
     return licenses.change({ id, last_validated_at }, { set });
   }
@@ -241,8 +241,8 @@ export class LicenseValidator {
     activation: ActivationDoc,
     reason?: string | null,
   ): Promise<ActivationDoc> {
-    const leaves = (activation.status === 'active' || activation.status === 'pending') && !this.#kept(activation);
-    const released = leaves ? await this.machines.leave(activation, ['active', 'pending'], 'released') : null;
+    const leaves = (activation.status === 'active' || activation.status === 'pending') && !this.#isRetained(activation);
+    const released = leaves ? await this.machines.vacate(activation, ['active', 'pending'], 'released') : null;
     if (released === null) return (await this.machines.find(license, activation.machine_id)) ?? activation;
     const { id, machine_id, product } = released;
     const details = { product, activation: id, machine_id, ...(reason && { reason }) };
@@ -251,11 +251,11 @@ export class LicenseValidator {
     return released;
   }
 
-  #kept(activation: ActivationDoc): boolean {
-    return this.machines.keptUntil(activation) !== null;
+  #isRetained(activation: ActivationDoc): boolean {
+    return this.machines.getRetainedUntil(activation) !== null;
   }
 
-  async #switchOff(
+  async #deactivateLicense(
     principal: Principal,
     license: LicenseDoc,
     permanent: boolean,
@@ -265,7 +265,7 @@ export class LicenseValidator {
     if (status === 'revoked' || (status === 'inactive' && !permanent)) return status;
     const move = permanent ? 'revoke' : 'deactivate';
     try {
-      return (await this.licenses.move(principal, id, move, reason ?? undefined)).status;
+      return (await this.licenses.applyTransition(principal, id, move, reason ?? undefined)).status;
     } catch (error) {
       const now = error instanceof ServiceError && error.status === 409 ? await this.deps.licenses.get(id) : null;
       if (now?.status !== 'revoked' && now?.status !== 'inactive') throw error;
@@ -274,7 +274,7 @@ export class LicenseValidator {
   }
 }
 
-export interface Deactivation {
+export interface DeactivationRequest {
   license_key: string;
   product?: string | undefined;
   machine_id?: string | null | undefined;
@@ -283,20 +283,20 @@ export interface Deactivation {
 }
 
 export const REJECTION_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
-type KeptReason = (typeof REJECTION_REASONS)[number];
+type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-function whyKept(activation: ActivationDoc | null): KeptReason {
+function getRejectionReason(activation: ActivationDoc | null): RejectionReason {
   if (activation === null) return 'unknown_machine';
   return activation.status === 'blocked' ? 'blocked' : 'file_until';
 }
 
 export type DeactivationResult =
-  | { status: LicenseState; released: boolean; reason?: KeptReason; activation: ActivationDoc | null }
+  | { status: LicenseState; released: boolean; reason?: RejectionReason; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
-const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: hashKey(key), isNone: !isKey(key) });
+const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({ sha256: hashKey(key), isNone: !isKey(key) });
 
-function machineOf(question: MachineDetails, machine_id: string): Machine {
+function toMachine(question: MachineDetails, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;
   return { machine_id, machine_name, platform, app_version };
 }

@@ -1,29 +1,29 @@
 /** Request schemas of `/api/license/v1` (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
-import { named } from '../../../kernel/contract.js';
+import { withSchemaName } from '../../../kernel/contract.js';
 import { cleanName } from '../../../lib/unknown-fields.js';
 import { normalizeLicenseKey, isKey } from '../model/key.js';
-import { keyHash, productField } from '../model/fields.js';
+import { keyHashSchema, productField } from '../model/fields.js';
 
 /**
  * Keys are entered in many spellings: text that is not a key gets an `invalid` answer, not a
  * validation error.
  */
-const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
-const oneLine = (max: number) =>
+const licenseKeySchema = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
+const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
     .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
-const machineId = oneLine(128).min(1).allow(null).description('What the application calls this machine');
-export const optionalLine = (max: number) => oneLine(max).allow(null, '');
+const machineIdSchema = lineSchema(128).min(1).allow(null).description('What the application calls this machine');
+export const optionalLineSchema = (max: number) => lineSchema(max).allow(null, '');
 
-const details = {
+const machineFields = {
   product: productField.required(),
-  machine_id: machineId,
-  machine_name: optionalLine(200),
-  app_version: optionalLine(100),
-  platform: optionalLine(100),
+  machine_id: machineIdSchema,
+  machine_name: optionalLineSchema(200),
+  app_version: optionalLineSchema(100),
+  platform: optionalLineSchema(100),
   machine_unstable: joi
     .boolean()
     .description('The machine has no id that lasts, as in a container: it is named and takes no seat'),
@@ -35,9 +35,9 @@ const details = {
     .description('Comes back under the signature, so that an old answer is found out'),
 };
 
-export const validateBody = named(
+export const validateBody = withSchemaName(
   'LicenseQuestion',
-  joi.object({ license_key: licenseKey, ...details }).example({
+  joi.object({ license_key: licenseKeySchema, ...machineFields }).example({
     license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2',
     product: 'shop',
     machine_id: 'web-1',
@@ -46,23 +46,23 @@ export const validateBody = named(
 );
 
 /** Proxies, histories and bookmarks would store a whole key in a URL. */
-const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
-const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
-  typeof value === 'string' && isKey(normalizeLicenseKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
+const KEY_IN_URL_MESSAGE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
+const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
+  typeof value === 'string' && isKey(normalizeLicenseKey(value)) ? helpers.message({ custom: KEY_IN_URL_MESSAGE }) : value;
 
 /**
  * Schema of query parameters: the given fields and others, which are ignored or rejected. No value
  * or name may be a key.
  */
-function keyless(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
-  const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
+function buildKeylessQuery(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
+  const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(rejectKeyInUrl)] as const);
   return joi
-    .object({ ...Object.fromEntries(known), license_key: joi.forbidden().messages({ 'any.unknown': NOT_HERE }) })
-    .pattern(joi.string(), joi.any().custom(holdsNoKey))
+    .object({ ...Object.fromEntries(known), license_key: joi.forbidden().messages({ 'any.unknown': KEY_IN_URL_MESSAGE }) })
+    .pattern(joi.string(), joi.any().custom(rejectKeyInUrl))
     .custom((query: Readonly<Record<string, unknown>>, helpers) => {
       const names = Object.keys(query);
       if (names.some((name) => isKey(normalizeLicenseKey(name))))
-        return helpers.message({ custom: `a whole key ${NOT_HERE}` });
+        return helpers.message({ custom: `a whole key ${KEY_IN_URL_MESSAGE}` });
       const other = names.find((name) => !Object.hasOwn(fields, name));
       if (other !== undefined && unknown === 'rejected')
         return helpers.message({ custom: `${cleanName(other)} is not a parameter of this path` });
@@ -70,34 +70,34 @@ function keyless(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 
     });
 }
 
-export const validateQuery = keyless(
-  { key_sha256: keyHash.description('Of the canonical key, in place of the header'), ...details },
+export const validateQuery = buildKeylessQuery(
+  { key_sha256: keyHashSchema.description('Of the canonical key, in place of the header'), ...machineFields },
   'ignored',
 );
-export const noKeyInQuery = keyless({}, 'ignored');
-export const noQuery = keyless({}, 'rejected');
+export const keylessQuery = buildKeylessQuery({}, 'ignored');
+export const emptyQuery = buildKeylessQuery({}, 'rejected');
 
-export const deactivateBody = named(
+export const deactivateBody = withSchemaName(
   'LicenseDeactivation',
   joi
     .object({
-      license_key: licenseKey,
+      license_key: licenseKeySchema,
       product: productField,
-      machine_id: machineId.description('Releases this machine; absent: the license becomes inactive'),
-      reason: optionalLine(500),
+      machine_id: machineIdSchema.description('Releases this machine; absent: the license becomes inactive'),
+      reason: optionalLineSchema(500),
       permanent: joi.boolean().description('Revokes the license: this is final'),
     })
     .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', machine_id: 'web-1' }),
 );
 
-export const fileBody = named(
+export const fileBody = withSchemaName(
   'LicenseFileQuestion',
   joi
     .object({
-      license_key: licenseKey,
+      license_key: licenseKeySchema,
       product: productField.required(),
-      machine_id: machineId.description('Needed where the number of machines is limited'),
-      machine_name: optionalLine(200),
+      machine_id: machineIdSchema.description('Needed where the number of machines is limited'),
+      machine_name: optionalLineSchema(200),
       valid_days: joi.number().integer().min(1).max(366).default(30),
     })
     .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', product: 'shop', machine_id: 'web-1', valid_days: 90 }),

@@ -1,5 +1,5 @@
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
-import type { LicensedMachines, Machine, Seat } from '../machines/machines.js';
+import type { MachineService, Machine, SeatState } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 
 export interface SeatResult {
@@ -11,7 +11,7 @@ export interface SeatResult {
   };
 }
 
-export const SEAT_STATUSES: Readonly<Record<Seat, LicenseStatus>> = {
+export const SEAT_STATUSES: Readonly<Record<SeatState, LicenseStatus>> = {
   active: 'active',
   pending: 'machine_pending',
   blocked: 'machine_blocked',
@@ -23,18 +23,18 @@ export const SEAT_STATUSES: Readonly<Record<Seat, LicenseStatus>> = {
  * @param takes false only previews the seat
  */
 export async function resolveSeat(
-  machines: LicensedMachines,
+  machines: MachineService,
   license: LicenseDoc,
   machine: Machine,
   { known, takes }: { known: ActivationDoc | null; takes: boolean },
 ): Promise<SeatResult> {
   const holds = known?.status === 'active';
   const [seat, counted] = await Promise.all([
-    takes ? machines.take(license, machine, known) : machines.look(license, known),
+    takes ? machines.takeSeat(license, machine, known) : machines.previewSeat(license, known),
     // A machine with a slot takes none, so the count is read concurrently.
-    holds ? machines.used(license) : null,
+    holds ? machines.countUsed(license) : null,
   ]);
-  const used = counted ?? (await machines.used(license));
+  const used = counted ?? (await machines.countUsed(license));
   const status = seat === 'limit' || (seat === 'active' && !holds && !takes) ? null : seat;
   return { status: SEAT_STATUSES[seat], activation: { max: license.max_activations, status, used } };
 }

@@ -3,7 +3,7 @@
  * validate and `.lic`).
  */
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
@@ -12,10 +12,10 @@ import { DEPS, type LicensingDeps } from '../deps.js';
 /**
  * The key may rotate between reading its id and signing; two consecutive rotations do not happen.
  */
-const MOST_TRIES = 3;
+const MAX_SIGN_ATTEMPTS = 3;
 
 @injectable()
-export class Signing {
+export class LicenseSigningService {
   /**
    * The key of the last signature, used for the next answer: querying the signer costs a read of
    * the store.
@@ -24,8 +24,8 @@ export class Signing {
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
 
-  async key(): Promise<PublicKey> {
-    const key = await this.deps.signer.key();
+  async getKey(): Promise<PublicKey> {
+    const key = await this.deps.signer.getKey();
     if (key === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
     return key;
   }
@@ -35,11 +35,11 @@ export class Signing {
    * @param answerBy builds them from the key's names; members in alphabetical order are signed as
    *   they are
    */
-  async answer<T extends object>(
+  async signAnswer<T extends object>(
     answerBy: (key: { alg: string; kid: string }) => T,
   ): Promise<T & { signature: string }> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      this.#last ??= await this.key();
+    for (let tries = 0; tries < MAX_SIGN_ATTEMPTS; tries++) {
+      this.#last ??= await this.getKey();
       const { algorithm: alg, key_id: kid } = this.#last;
       const covered = answerBy({ alg, kid });
       const signed = await this.deps.signer.sign(Buffer.from(formatCanonicalJson(covered as JsonValue)));
@@ -49,17 +49,17 @@ export class Signing {
     throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
   }
 
-  async file(payload: object): Promise<string> {
+  async signFile(payload: object): Promise<string> {
     const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
-    const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED + enc));
+    const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc));
     if (signed === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
     const { signature: sig, key } = signed;
     return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
   }
 
-  async published(): Promise<object> {
-    const { algorithm, key_id: kid, public_key } = await this.key();
-    const predecessors = (await this.deps.signer.predecessors()).map((earlier) => {
+  async getPublicKeys(): Promise<object> {
+    const { algorithm, key_id: kid, public_key } = await this.getKey();
+    const predecessors = (await this.deps.signer.listPredecessors()).map((earlier) => {
       const { key_id, algorithm: alg, public_key: pem, signature } = earlier;
       return { kid: key_id, algorithm: alg, public_key: pem, signature };
     });

@@ -3,8 +3,8 @@
  */
 import joi from 'joi';
 import {
-  pageActions,
-  problemText,
+  createPageActions,
+  formatProblem,
   Redirect,
   View,
   type HttpRequest,
@@ -15,37 +15,37 @@ import { changeBody } from '../model/fields.js';
 import { toLicenseView } from '../model/view.js';
 import { parseLicenseForm, getFormText } from './form.js';
 import {
-  ADMIN_AUTH,
+  LICENSE_ADMIN_AUTH,
   getIdParam,
   isAdmin,
-  params,
+  licenseIdParams,
   listProducts,
-  MEMBER_AUTH,
+  LICENSE_MEMBER_AUTH,
   toShownLicense,
-  type LicensePageParts,
+  type LicensePageServices,
 } from './parts.js';
 
-const MOST = 200;
-const title = 'License approvals';
+const MAX_ROWS = 200;
+const PAGE_TITLE = 'License approvals';
 
-async function waiting({ deps, activations }: LicensePageParts): Promise<{ licenses: number; machines: number }> {
+async function countPending({ deps, activations }: LicensePageServices): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
     deps.licenses.count({ status: 'pending' }),
-    activations.waitingCount(),
+    activations.countPending(),
   ]);
   return { licenses, machines };
 }
 
-async function queue(parts: LicensePageParts, request: HttpRequest, problem?: string): Promise<View> {
+async function renderApprovals(parts: LicensePageServices, request: HttpRequest, problem?: string): Promise<View> {
   const { deps, activations } = parts;
   const product = request.query['product'] as string | undefined;
   const now = deps.clock.now();
   const pending = await deps.licenses.find({
     filter: { status: 'pending', ...(product !== undefined && { product }) },
     sort: [['created_at', 'asc']],
-    limit: MOST,
+    limit: MAX_ROWS,
   });
-  const machines = await activations.waiting(request.principal, MOST);
+  const machines = await activations.listPending(request.principal, MAX_ROWS);
   const rows = [];
   for (const machine of machines) {
     const license = await deps.licenses.get(machine.license_id);
@@ -62,11 +62,11 @@ async function queue(parts: LicensePageParts, request: HttpRequest, problem?: st
   });
 }
 
-export function approvalPages(parts: LicensePageParts): PageSpec[] {
+export function approvalPages(parts: LicensePageServices): PageSpec[] {
   const { licenses } = parts;
-  const action = pageActions(
-    { path: '/license-approvals/{id}', title, access: ADMIN_AUTH, input: { params } },
-    (request, problem) => queue(parts, request, problemText(problem)),
+  const action = createPageActions(
+    { path: '/license-approvals/{id}', title: PAGE_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } },
+    (request, problem) => renderApprovals(parts, request, formatProblem(problem)),
   );
   const post = (name: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
     action(name, async (request) => {
@@ -76,7 +76,7 @@ export function approvalPages(parts: LicensePageParts): PageSpec[] {
   return [
     {
       path: '/license-approvals',
-      title,
+      title: PAGE_TITLE,
       nav: {
         section: 'delivery',
         label: 'Approvals',
@@ -84,34 +84,34 @@ export function approvalPages(parts: LicensePageParts): PageSpec[] {
         order: 30,
         also: ['machines', 'requests'],
         badge: async () => {
-          const { licenses: some, machines } = await waiting(parts);
+          const { licenses: some, machines } = await countPending(parts);
           return some + machines || null;
         },
       },
-      access: MEMBER_AUTH,
+      access: LICENSE_MEMBER_AUTH,
       projectQuery: 'product',
       input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
-      handle: (request) => queue(parts, request),
+      handle: (request) => renderApprovals(parts, request),
     },
-    post('approve', 'License approved.', (request) => licenses.move(request.principal, getIdParam(request), 'approve')),
-    post('reject', 'License rejected.', (request) => licenses.move(request.principal, getIdParam(request), 'reject')),
+    post('approve', 'License approved.', (request) => licenses.applyTransition(request.principal, getIdParam(request), 'approve')),
+    post('reject', 'License rejected.', (request) => licenses.applyTransition(request.principal, getIdParam(request), 'reject')),
     post('limit', 'Limit raised.', async (request) => {
-      const known = await licenses.need(request.principal, getIdParam(request));
+      const known = await licenses.getLicense(request.principal, getIdParam(request));
       const body = { max_activations: getFormText(request, 'max_activations') };
       const { max_activations } = parseLicenseForm({ ...request, body }, changeBody);
-      return licenses.change(request.principal, known.id, { max_activations: max_activations ?? null });
+      return licenses.update(request.principal, known.id, { max_activations: max_activations ?? null });
     }),
   ];
 }
 
-export function panels(parts: LicensePageParts): PanelSpec[] {
+export function approvalPanels(parts: LicensePageServices): PanelSpec[] {
   return [
     {
       id: 'licensing.approvals',
       kind: 'attention',
       order: 50,
       load: async () => {
-        const counts = await waiting(parts);
+        const counts = await countPending(parts);
         return counts.licenses + counts.machines === 0 ? null : new View('panel-approvals', counts);
       },
     },

@@ -1,8 +1,8 @@
 /** Shows licenses in the audit log by licensee, never by id. */
-import type { AuditTargets } from '../../../ports/domain/audit.js';
+import type { AuditTargetResolver } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 
-export const createLicenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargets => ({
+export const createLicenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargetResolver => ({
   noun: 'license',
   describe: async (id) => {
     const license = await licenses.get(id);

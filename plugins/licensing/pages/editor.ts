@@ -1,29 +1,29 @@
 /** The form of a new or existing license; keys of new licenses are shown once (contract 80). */
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   View,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
 import { toDay, parseLicenseForm, getFormText } from './form.js';
 import {
-  ADMIN_AUTH,
-  crumb,
+  LICENSE_ADMIN_AUTH,
+  LICENSES_CRUMB,
   getIdParam,
-  params,
+  licenseIdParams,
   listProducts,
   toShownLicense,
   redirectToLicense,
-  type LicensePageParts,
+  type LicensePageServices,
 } from './parts.js';
 
-async function editor(parts: LicensePageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+async function renderEditor(parts: LicensePageServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const id = request.params['id'];
-  const known = id === undefined ? null : await parts.licenses.show(request.principal, id);
+  const known = id === undefined ? null : await parts.licenses.getView(request.principal, id);
   const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: toDay(known.expires_at) };
   return new View('license-form', {
     known: known === null ? null : toShownLicense(known),
@@ -31,12 +31,12 @@ async function editor(parts: LicensePageParts, request: HttpRequest, problem?: P
     approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
     products: await listProducts(parts, false),
     action: known === null ? '/licenses' : `/licenses/${known.id}/edit`,
-    crumbs: [crumb, { label: known === null ? 'New license' : 'Edit' }],
+    crumbs: [LICENSES_CRUMB, { label: known === null ? 'New license' : 'Edit' }],
     ...problem,
   });
 }
 
-async function made(parts: LicensePageParts, request: HttpRequest): Promise<View> {
+async function createLicenses(parts: LicensePageServices, request: HttpRequest): Promise<View> {
   const { count, ...input } = parseLicenseForm(request, createBody);
   const licenses =
     count === undefined
@@ -51,29 +51,29 @@ async function made(parts: LicensePageParts, request: HttpRequest): Promise<View
     keys: licenses.map(({ key }) => key).join('\n'),
     many: licenses.length > 1,
     known: !first.created,
-    crumbs: [crumb, { label: 'Created' }],
-  }).shownOnce({ label: 'Licenses', href: '/licenses' });
+    crumbs: [LICENSES_CRUMB, { label: 'Created' }],
+  }).asOneTimeView({ label: 'Licenses', href: '/licenses' });
 }
 
-export function editPages(parts: LicensePageParts): PageSpec[] {
-  const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
-  const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: ADMIN_AUTH, input: { params } };
+export function editPages(parts: LicensePageServices): PageSpec[] {
+  const again = (request: HttpRequest, problem?: FormRejection): Promise<View> => renderEditor(parts, request, problem);
+  const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } };
   return [
-    { path: '/licenses/new', title: 'New license', access: ADMIN_AUTH, handle: (request) => again(request) },
-    formPage(
-      { path: '/licenses', title: 'New license', access: ADMIN_AUTH, creates: true },
-      (request) => made(parts, request),
+    { path: '/licenses/new', title: 'New license', access: LICENSE_ADMIN_AUTH, handle: (request) => again(request) },
+    createFormPage(
+      { path: '/licenses', title: 'New license', access: LICENSE_ADMIN_AUTH, creates: true },
+      (request) => createLicenses(parts, request),
       again,
     ),
     { ...edit, handle: (request) => again(request) },
-    formPage(
+    createFormPage(
       edit,
       async (request) => {
         const { product: _product, ...fields } = parseLicenseForm(request, changeBody);
-        const { expires_at: end } = await parts.licenses.show(request.principal, getIdParam(request));
+        const { expires_at: end } = await parts.licenses.getView(request.principal, getIdParam(request));
         // The form shows a day: an unchanged day retains the exact time set through the API.
         if (end !== null && getFormText(request, 'expires_at') === toDay(end)) delete fields.expires_at;
-        await parts.licenses.change(request.principal, getIdParam(request), fields);
+        await parts.licenses.update(request.principal, getIdParam(request), fields);
         return redirectToLicense(getIdParam(request), 'License saved.');
       },
       again,

@@ -3,7 +3,7 @@ import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contr
 import { invalid } from '../../../kernel/errors.js';
 import { normalizeEmptyFields, type LicenseFields, type NewLicense } from '../model/fields.js';
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
+const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 export function getFormText(request: HttpRequest, name: string): string {
   const value = getFormFields(request)[name];
@@ -14,7 +14,7 @@ export function getFormText(request: HttpRequest, name: string): string {
 export function parseEndDate(request: HttpRequest, name = 'expires_at'): string | null {
   const text = getFormText(request, name);
   if (text === '') return null;
-  return DAY.test(text) ? `${text}T23:59:59.000Z` : text;
+  return DAY_PATTERN.test(text) ? `${text}T23:59:59.000Z` : text;
 }
 
 /**
@@ -23,14 +23,14 @@ export function parseEndDate(request: HttpRequest, name = 'expires_at'): string 
  */
 export const toDay = (end: string | null): string => end?.slice(0, 10) ?? '';
 
-function numberOf(request: HttpRequest, name: string): unknown {
+function parseNumberField(request: HttpRequest, name: string): unknown {
   const text = getFormText(request, name);
   if (text === '') return null;
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /** @throws ServiceError validation_failed */
-function featuresOf(request: HttpRequest): unknown {
+function parseFeaturesField(request: HttpRequest): unknown {
   const text = getFormText(request, 'features');
   if (text === '') return {};
   try {
@@ -43,7 +43,7 @@ function featuresOf(request: HttpRequest): unknown {
 /** @throws ServiceError validation_failed */
 export function parseLicenseForm(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
   const { product, client_ref } = getFormFields(request);
-  const count = numberOf(request, 'count');
+  const count = parseNumberField(request, 'count');
   const given = {
     product,
     ...(client_ref !== undefined && client_ref !== '' && { client_ref }),
@@ -51,8 +51,8 @@ export function parseLicenseForm(request: HttpRequest, schema: joi.ObjectSchema)
     licensee: getFormText(request, 'licensee'),
     email: getFormText(request, 'email'),
     notes: getFormText(request, 'notes'),
-    features: featuresOf(request),
-    max_activations: numberOf(request, 'max_activations'),
+    features: parseFeaturesField(request),
+    max_activations: parseNumberField(request, 'max_activations'),
     require_approval: getFormFields(request)['require_approval'] === 'true',
     expires_at: parseEndDate(request),
   };

@@ -2,8 +2,8 @@
 import joi from 'joi';
 import {
   getFormFields,
-  pageActions,
-  problemText,
+  createPageActions,
+  formatProblem,
   Redirect,
   text,
   View,
@@ -11,47 +11,47 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { MACHINE_MOVES, listMachineMoves, type MachineMove } from '../machines/activations.js';
+import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activations.js';
 import { changeBody } from '../model/fields.js';
-import { listMoves, type LicenseMove } from '../model/states.js';
+import { listTransitions, type LicenseTransition } from '../model/states.js';
 import { toActivationView } from '../model/view.js';
 import { toDay, parseEndDate, parseLicenseForm, getFormText } from './form.js';
 import {
-  ADMIN_AUTH,
-  crumb,
+  LICENSE_ADMIN_AUTH,
+  LICENSES_CRUMB,
   getIdParam,
   isAdmin,
   LICENSE_PAGE_SIZE,
-  params,
+  licenseIdParams,
   listProducts,
-  MEMBER_AUTH,
+  LICENSE_MEMBER_AUTH,
   toShownLicense,
-  title,
+  LICENSES_TITLE,
   redirectToLicense,
   getMachineTone,
-  type LicensePageParts,
+  type LicensePageServices,
 } from './parts.js';
 
-const HISTORY = 50;
+const MAX_HISTORY = 50;
 
-async function detailView(
-  parts: LicensePageParts,
+async function renderDetail(
+  parts: LicensePageServices,
   request: HttpRequest,
   more: Record<string, unknown> = {},
 ): Promise<View> {
   const { licenses, activations, deps } = parts;
-  const doc = await licenses.need(request.principal, getIdParam(request));
-  const license = await licenses.show(request.principal, doc.id);
+  const doc = await licenses.getLicense(request.principal, getIdParam(request));
+  const license = await licenses.getView(request.principal, doc.id);
   const { cursor } = request.query as { cursor?: string };
   const query = { limit: LICENSE_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
   const [names, page, counts, history] = await Promise.all([
     listProducts(parts, true),
-    activations.page(request.principal, doc.id, query),
-    activations.states(doc.id),
-    deps.audit.of(doc.id, HISTORY),
+    activations.listPage(request.principal, doc.id, query),
+    activations.countByState(doc.id),
+    deps.audit.listByTarget(doc.id, MAX_HISTORY),
   ]);
   const admin = isAdmin(request);
-  const moves = listMoves(doc.status);
+  const moves = listTransitions(doc.status);
   return new View('license', {
     title: toShownLicense(license).name,
     license: toShownLicense(license),
@@ -68,26 +68,26 @@ async function detailView(
       ...toActivationView(one),
       name: one.machine_name ?? one.machine_id,
       tone: getMachineTone(one.status),
-      moves: admin ? listMachineMoves(one.status) : [],
+      moves: admin ? listMachineTransitions(one.status) : [],
     })),
     next_cursor: page.next,
     page_path: `/licenses/${doc.id}`,
     history: history.items,
-    crumbs: [crumb, { label: toShownLicense(license).name }],
+    crumbs: [LICENSES_CRUMB, { label: toShownLicense(license).name }],
     ...more,
   });
 }
 
-const actionsOf = (parts: LicensePageParts): ReturnType<typeof pageActions> =>
-  pageActions({ path: '/licenses/{id}', title, access: ADMIN_AUTH, input: { params } }, (request, problem) =>
-    detailView(parts, request, {
-      problem: problemText(problem),
+const createActions = (parts: LicensePageServices): ReturnType<typeof createPageActions> =>
+  createPageActions({ path: '/licenses/{id}', title: LICENSES_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } }, (request, problem) =>
+    renderDetail(parts, request, {
+      problem: formatProblem(problem),
       errors: problem.errors,
       typed: getFormFields(request),
     }),
   );
 
-const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
+const TRANSITION_MESSAGES: Readonly<Record<Exclude<LicenseTransition, 'extend'>, string>> = {
   approve: 'License approved.',
   reject: 'License rejected.',
   deactivate: 'License switched off: it is answered “inactive” and no longer opens the release store.',
@@ -95,28 +95,28 @@ const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
   revoke: 'License revoked.',
 };
 
-function actionPages(parts: LicensePageParts): PageSpec[] {
+function actionPages(parts: LicensePageServices): PageSpec[] {
   const { licenses, online } = parts;
-  const action = actionsOf(parts);
+  const action = createActions(parts);
   return [
-    ...(Object.keys(DONE) as Exclude<LicenseMove, 'extend'>[]).map((move) =>
+    ...(Object.keys(TRANSITION_MESSAGES) as Exclude<LicenseTransition, 'extend'>[]).map((move) =>
       action(move, async (request, id) => {
-        await licenses.move(request.principal, id, move, getFormText(request, 'reason') || undefined);
-        return redirectToLicense(id, DONE[move]);
+        await licenses.applyTransition(request.principal, id, move, getFormText(request, 'reason') || undefined);
+        return redirectToLicense(id, TRANSITION_MESSAGES[move]);
       }),
     ),
     action('extend', async (request, id) => {
-      const { expires_at } = licenseEnd(request);
+      const { expires_at } = parseLicenseEnd(request);
       await licenses.extend(request.principal, id, expires_at);
       return redirectToLicense(id, 'The end of the license was changed.');
     }),
     action('key', async (request, id) => {
       const key = await licenses.reveal(request.principal, id);
-      return (await detailView(parts, request, { key })).header('cache-control', 'no-store');
+      return (await renderDetail(parts, request, { key })).header('cache-control', 'no-store');
     }),
     action('file', async (request, id) => {
-      const doc = await licenses.need(request.principal, id);
-      const file = await online.fileFor(
+      const doc = await licenses.getLicense(request.principal, id);
+      const file = await online.issueFileFor(
         doc,
         getFormText(request, 'machine_id') || null,
         Number(getFormText(request, 'valid_days')),
@@ -137,43 +137,43 @@ function actionPages(parts: LicensePageParts): PageSpec[] {
  * Parses the license end from the form.
  * @throws ServiceError validation_failed
  */
-function licenseEnd(request: HttpRequest): { expires_at: string | null } {
+function parseLicenseEnd(request: HttpRequest): { expires_at: string | null } {
   return parseLicenseForm({ ...request, body: { expires_at: parseEndDate(request) ?? '' } }, changeBody) as {
     expires_at: string | null;
   };
 }
 
-const OF_MACHINES: Readonly<Record<MachineMove, string>> = {
+const MACHINE_MESSAGES: Readonly<Record<MachineTransition, string>> = {
   approve: 'Machine approved.',
   reject: 'Machine rejected.',
   block: 'Machine blocked.',
   release: 'Machine released: its place is free.',
 };
 
-function machinePages(parts: LicensePageParts): PageSpec[] {
-  const input = { params: params.keys({ aid: joi.string().hex().length(32).required() }) };
-  const action = actionsOf(parts);
-  return MACHINE_MOVES.map((move) =>
+function machinePages(parts: LicensePageServices): PageSpec[] {
+  const input = { params: licenseIdParams.keys({ aid: joi.string().hex().length(32).required() }) };
+  const action = createActions(parts);
+  return MACHINE_TRANSITIONS.map((move) =>
     action(
       `machines/{aid}/${move}`,
       async (request, id) => {
-        await parts.activations.move(request.principal, id, request.params['aid'] ?? '', move);
+        await parts.activations.applyTransition(request.principal, id, request.params['aid'] ?? '', move);
         const back = getFormText(request, 'back') === 'approvals' ? '/license-approvals' : `/licenses/${id}`;
-        return new Redirect(back, { tone: 'success', message: OF_MACHINES[move] });
+        return new Redirect(back, { tone: 'success', message: MACHINE_MESSAGES[move] });
       },
       input,
     ),
   );
 }
 
-export function licensePages(parts: LicensePageParts): PageSpec[] {
+export function licensePages(parts: LicensePageServices): PageSpec[] {
   return [
     {
       path: '/licenses/{id}',
-      title,
-      access: MEMBER_AUTH,
-      input: { params, query: joi.object({ cursor: joi.string().max(4096) }) },
-      handle: (request) => detailView(parts, request),
+      title: LICENSES_TITLE,
+      access: LICENSE_MEMBER_AUTH,
+      input: { params: licenseIdParams, query: joi.object({ cursor: joi.string().max(4096) }) },
+      handle: (request) => renderDetail(parts, request),
     },
     ...actionPages(parts),
     ...machinePages(parts),

@@ -3,22 +3,22 @@ import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import type { LicenseQuery } from '../model/fields.js';
-import { STATES, type LicenseState } from '../model/states.js';
+import { LICENSE_STATES, type LicenseState } from '../model/states.js';
 import { buildLicenseCsv } from '../http/csv.js';
 import { getFormText } from './form.js';
 import {
   isAdmin,
   LICENSE_PAGE_SIZE,
   listProducts,
-  MEMBER_AUTH,
+  LICENSE_MEMBER_AUTH,
   toShownLicense,
-  title,
-  type LicensePageParts,
+  LICENSES_TITLE,
+  type LicensePageServices,
 } from './parts.js';
 
 type ListQuery = Partial<Record<'q' | 'status' | 'product' | 'key_sha256' | 'cursor', string>>;
 
-function asked(request: HttpRequest): LicenseQuery {
+function parseListQuery(request: HttpRequest): LicenseQuery {
   const { q, status, product, key_sha256, cursor } = request.query as ListQuery;
   return {
     limit: LICENSE_PAGE_SIZE,
@@ -32,7 +32,7 @@ function asked(request: HttpRequest): LicenseQuery {
 
 const listQuery = joi.object({
   q: joi.string().max(200).allow(''),
-  status: joi.string().valid(...STATES, ''),
+  status: joi.string().valid(...LICENSE_STATES, ''),
   product: joi.string().max(64).allow(''),
   key_sha256: joi
     .string()
@@ -42,50 +42,50 @@ const listQuery = joi.object({
 });
 
 /** Redirects when a whole key was entered, also as search text: the next URL contains its hash. */
-function byHash(typed: string): Redirect | null {
+function redirectToHash(typed: string): Redirect | null {
   const key = normalizeLicenseKey(typed);
   return isKey(key) ? new Redirect(`/licenses?key_sha256=${hashKey(key)}`) : null;
 }
 
-async function listView(parts: LicensePageParts, request: HttpRequest): Promise<View> {
-  const query = asked(request);
-  const page = await parts.licenses.page(request.principal, query);
+async function renderList(parts: LicensePageServices, request: HttpRequest): Promise<View> {
+  const query = parseListQuery(request);
+  const page = await parts.licenses.listPage(request.principal, query);
   const { limit: _limit, cursor: _cursor, ...filters } = query;
   return new View('licenses', {
     items: page.items.map(toShownLicense),
     next_cursor: page.next,
     admin: isAdmin(request),
-    states: STATES,
+    states: LICENSE_STATES,
     products: await listProducts(parts, true),
     filtered: Object.keys(filters).length > 0,
     csv: `/licenses.csv?${new URLSearchParams(filters as Record<string, string>).toString()}`,
   });
 }
 
-export function listPages(parts: LicensePageParts): PageSpec[] {
+export function listPages(parts: LicensePageServices): PageSpec[] {
   return [
     {
       path: '/licenses',
-      title,
+      title: LICENSES_TITLE,
       nav: {
         section: 'delivery',
-        label: title,
+        label: LICENSES_TITLE,
         icon: 'license',
         order: 20,
         also: ['keys', 'machines', 'activations', 'customers', 'seats', 'subscriptions'],
       },
-      access: MEMBER_AUTH,
+      access: LICENSE_MEMBER_AUTH,
       projectQuery: 'product',
       input: { query: listQuery },
-      handle: (request) => byHash(asked(request).q ?? '') ?? listView(parts, request),
+      handle: (request) => redirectToHash(parseListQuery(request).q ?? '') ?? renderList(parts, request),
     },
     {
       path: '/licenses.csv',
-      title,
-      access: MEMBER_AUTH,
+      title: LICENSES_TITLE,
+      access: LICENSE_MEMBER_AUTH,
       input: { query: listQuery },
       handle: async (request) =>
-        text(await buildLicenseCsv(parts.licenses, request.principal, asked(request)), 'text/csv; charset=utf-8')
+        text(await buildLicenseCsv(parts.licenses, request.principal, parseListQuery(request)), 'text/csv; charset=utf-8')
           .header('cache-control', 'no-store')
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
@@ -93,11 +93,11 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
       // Posted, because a whole key never appears in a URL; the next URL contains its hash.
       method: 'POST',
       path: '/licenses/find',
-      title,
-      access: MEMBER_AUTH,
+      title: LICENSES_TITLE,
+      access: LICENSE_MEMBER_AUTH,
       handle: (request) => {
         const none = { tone: 'warning', message: 'This is no license key.' } as const;
-        return byHash(getFormText(request, 'license_key')) ?? new Redirect('/licenses', none);
+        return redirectToHash(getFormText(request, 'license_key')) ?? new Redirect('/licenses', none);
       },
     },
   ];

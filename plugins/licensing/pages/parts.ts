@@ -5,14 +5,14 @@ import type { LicensingServices } from '../services.js';
 import type { LicenseView } from '../model/view.js';
 
 /** Members read; only administrators act or see a key (contract 10, roles). */
-export const MEMBER_AUTH = { session: 'member' } as const;
-export const ADMIN_AUTH = { session: 'admin' } as const;
-export const title = 'Licenses';
-export const crumb = { label: title, href: '/licenses' };
+export const LICENSE_MEMBER_AUTH = { session: 'member' } as const;
+export const LICENSE_ADMIN_AUTH = { session: 'admin' } as const;
+export const LICENSES_TITLE = 'Licenses';
+export const LICENSES_CRUMB = { label: LICENSES_TITLE, href: '/licenses' };
 export const LICENSE_PAGE_SIZE = 50;
-export const params = joi.object({ id: joi.string().guid().required() });
+export const licenseIdParams = joi.object({ id: joi.string().guid().required() });
 
-export interface LicensePageParts extends LicensingServices {
+export interface LicensePageServices extends LicensingServices {
   deps: Pick<
     LicensingDeps,
     'audit' | 'projects' | 'throttle' | 'brands' | 'cipher' | 'clock' | 'licenses' | 'activations'
@@ -24,7 +24,7 @@ export interface LicensePageParts extends LicensingServices {
  * @param archived includes archived products, whose licenses still exist
  */
 export async function listProducts(
-  { deps }: Pick<LicensePageParts, 'deps'>,
+  { deps }: Pick<LicensePageServices, 'deps'>,
   archived: boolean,
 ): Promise<{ value: string; label: string }[]> {
   return (await deps.projects.list())
@@ -40,7 +40,7 @@ export const redirectToLicense = (id: string, message: string): Redirect =>
 
 export const getIdParam = ({ params: { id = '' } }: HttpRequest): string => id;
 
-const TONES: Readonly<Record<LicenseView['status'], string>> = {
+const STATE_TONES: Readonly<Record<LicenseView['status'], string>> = {
   active: 'success',
   pending: 'warning',
   inactive: 'neutral',
@@ -50,7 +50,7 @@ const TONES: Readonly<Record<LicenseView['status'], string>> = {
 
 export const toShownLicense = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
   ...license,
-  tone: TONES[license.status],
+  tone: STATE_TONES[license.status],
   href: `/licenses/${license.id}`,
   name: license.licensee ?? license.email ?? license.client_ref ?? license.key.slice(-5),
 });

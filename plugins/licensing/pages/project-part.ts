@@ -1,13 +1,13 @@
 /** License counts by state and the newest licenses, for a project's page (contract 80). */
 import { ReadCache } from '../../../lib/read-cache.js';
-import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
+import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { LicenseState } from '../model/states.js';
-import { toShownLicense, type LicensePageParts } from './parts.js';
+import { toShownLicense, type LicensePageServices } from './parts.js';
 
-const SHOWN = 4;
+const MAX_SHOWN_LICENSES = 4;
 const MAX_AGE_MS = 10_000;
 const MAX_WAIT_MS = 20;
-const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
+const STATE_TONES: readonly [LicenseState, ProjectFigure['tone']][] = [
   ['active', 'success'],
   ['pending', 'warning'],
   ['expired', 'warning'],
@@ -15,23 +15,23 @@ const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
   ['revoked', null],
 ];
 
-export function buildLicensePart({ licenses, deps }: LicensePageParts): ProjectParts {
+export function buildLicensePart({ licenses, deps }: LicensePageServices): ProjectPartProvider {
   const counts = new ReadCache<number>({ max: 500, ttlMs: MAX_AGE_MS, now: () => deps.clock.monotonic() });
   const count = (product: string, status: LicenseState): Promise<number | null> =>
     counts.getWithin(MAX_WAIT_MS, `${product} ${status}`, () =>
-      deps.licenses.count(licenses.filterOf({ kind: 'public' }, { product, status })),
+      deps.licenses.count(licenses.buildFilter({ kind: 'public' }, { product, status })),
     );
   return {
     id: 'licenses',
     order: 50,
-    of: async ({ slug }) => {
+    loadPart: async ({ slug }) => {
       const everybody = { kind: 'public' } as const;
       const address = `/licenses?product=${encodeURIComponent(slug)}`;
       const [page, ...counted] = await Promise.all([
-        licenses.page(everybody, { product: slug, limit: SHOWN }),
-        ...STATES.map(([status]) => count(slug, status)),
+        licenses.listPage(everybody, { product: slug, limit: MAX_SHOWN_LICENSES }),
+        ...STATE_TONES.map(([status]) => count(slug, status)),
       ]);
-      const figures = STATES.flatMap(([status, tone], i): ProjectFigure[] => {
+      const figures = STATE_TONES.flatMap(([status, tone], i): ProjectFigure[] => {
         const value = counted[i] ?? null;
         return value === 0 ? [] : [{ label: status, value, href: `${address}&status=${status}`, tone }];
       });

@@ -4,18 +4,18 @@
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { LicensingDeps } from '../deps.js';
-import type { Licenses } from '../licenses/licenses.js';
+import type { LicenseService } from '../licenses/licenses.js';
 import type { ActivationDoc } from '../model/documents.js';
 
-export const createLicenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider => ({
+export const createLicenseSearch = (licenses: Pick<LicenseService, 'listPage'>): SearchProvider => ({
   label: 'Licenses',
   icon: 'license',
   order: 40,
   role: 'member',
   find: async ({ text, limit, principal }) => {
     const [own, found] = await Promise.all([
-      licenses.page(principal, { client_ref: text, limit }),
-      licenses.page(principal, { q: text, limit }),
+      licenses.listPage(principal, { client_ref: text, limit }),
+      licenses.listPage(principal, { q: text, limit }),
     ]);
     const named = new Set(own.items.map(({ id }) => id));
     const items = [...own.items, ...found.items.filter(({ id }) => !named.has(id))].slice(0, limit);
@@ -36,8 +36,8 @@ export const createLicenseSearch = (licenses: Pick<Licenses, 'page'>): SearchPro
       role: 'admin',
       on: async ({ text, limit, principal }) => {
         const [own, found] = await Promise.all([
-          licenses.page(principal, { client_ref: text, limit }),
-          licenses.page(principal, { q: text, limit }),
+          licenses.listPage(principal, { client_ref: text, limit }),
+          licenses.listPage(principal, { q: text, limit }),
         ]);
         const items = own.items.length > 0 ? own.items : found.items;
         return items.map(({ id, client_ref, licensee, email, product, status }) => ({
@@ -49,7 +49,7 @@ export const createLicenseSearch = (licenses: Pick<Licenses, 'page'>): SearchPro
       },
     },
   ],
-  more: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
+  getListHref: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
 });
 
 export const createMachineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({

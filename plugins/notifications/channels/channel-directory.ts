@@ -3,13 +3,13 @@
  * this process apply immediately, those of others after the lifetime.
  */
 import type { Clock, Collection } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from './channel.js';
 
-const CACHE_MS = 5 * SECOND_MS;
+const CACHE_TTL_MS = 5 * SECOND_MS;
 
-export class ChannelDirectory {
+export class ChannelCache {
   #read: { channels: Promise<Channel[]>; at: number } | null = null;
 
   constructor(
@@ -19,8 +19,8 @@ export class ChannelDirectory {
 
   listAll(): Promise<Channel[]> {
     const now = this.clock.monotonic();
-    if (this.#read !== null && now - this.#read.at < CACHE_MS) return this.#read.channels;
-    const read = { channels: all(this.rows, { limit: 1_000 }), at: now };
+    if (this.#read !== null && now - this.#read.at < CACHE_TTL_MS) return this.#read.channels;
+    const read = { channels: collectAll(this.rows, { limit: 1_000 }), at: now };
     this.#read = read;
     read.channels.catch(() => {
       if (this.#read === read) this.#read = null;

@@ -1,10 +1,10 @@
 import joi from 'joi';
-import { named, unlisted } from '../../../kernel/contract.js';
-import { isZone } from '../../../lib/local-time.js';
+import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract.js';
+import { isTimeZone } from '../../../lib/local-time.js';
 import { EVENT_NAMES } from '../notes/topics.js';
 import { SEVERITIES } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFields } from './channel.js';
-import { KIND_NAMES, type ChannelKind } from './kinds.js';
+import { CHANNEL_KIND_NAMES, type ChannelKind } from './kinds.js';
 
 /** Given fields; absent ones stay unchanged or get their default. */
 export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };
@@ -14,15 +14,15 @@ const MAX_DELAY_MINUTES = 1_440;
 const MAX_TEMPLATE_CHARACTERS = 10_000;
 const MAX_LIST_ITEMS = 100;
 
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /** Set by the transport, or able to change the meaning of the request. */
-const RESERVED_HEADERS = /^(?:host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
+const RESERVED_HEADER_PATTERN = /^(?:host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 
-const listOf = (element: joi.StringSchema): joi.Schema =>
+const buildListSchema = (element: joi.StringSchema): joi.Schema =>
   joi
     .alternatives(
       joi.array().items(element).max(MAX_LIST_ITEMS),
-      unlisted(
+      hideFromOpenApi(
         joi
           .string()
           .allow('')
@@ -45,7 +45,7 @@ const clock = joi
   .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
   .allow(null)
   .messages({ 'string.pattern.base': 'must be a time of day such as 22:00' });
-const minutes = (most: number): joi.NumberSchema => joi.number().integer().min(0).max(most);
+const buildMinutesSchema = (most: number): joi.NumberSchema => joi.number().integer().min(0).max(most);
 
 const headers = joi
   .object()
@@ -60,7 +60,7 @@ const headers = joi
   .max(20)
   .allow(null)
   .custom((given: Record<string, string> | null, helpers) => {
-    const bad = Object.keys(given ?? {}).find((name) => !HEADER_NAME.test(name) || RESERVED_HEADERS.test(name));
+    const bad = Object.keys(given ?? {}).find((name) => !HEADER_NAME_PATTERN.test(name) || RESERVED_HEADER_PATTERN.test(name));
     return bad === undefined
       ? given
       : helpers.message({ custom: `${bad.slice(0, 100)} is not a header that can be set` });
@@ -68,7 +68,7 @@ const headers = joi
 
 const fields = {
   name: joi.string().trim().min(1).max(100),
-  kind: joi.string().valid(...KIND_NAMES),
+  kind: joi.string().valid(...CHANNEL_KIND_NAMES),
   enabled: joi.boolean(),
   target: joi
     .string()
@@ -94,22 +94,22 @@ const fields = {
     .description(
       '`http` only: body of the request, with `{{title}}`, `{{text}}`, `{{severity}}` and so on; null: all values as JSON',
     ),
-  events: listOf(joi.string().valid(...events)).description('Names of events; `*`: all'),
+  events: buildListSchema(joi.string().valid(...events)).description('Names of events; `*`: all'),
   min_severity: joi
     .string()
     .valid(...SEVERITIES)
     .description('Leaves out what is less severe'),
-  monitors: listOf(joi.string().trim().min(1).max(128)).description(
+  monitors: buildListSchema(joi.string().trim().min(1).max(128)).description(
     'Only these sources (`*` stands for any characters); empty: all',
   ),
-  tags: listOf(joi.string().trim().min(1).max(64)).description(
+  tags: buildListSchema(joi.string().trim().min(1).max(64)).description(
     'Only items and monitors with one of these tags; empty: all',
   ),
-  projects: listOf(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty: all'),
-  repeat_minutes: minutes(MAX_REPEAT_MINUTES).description(
+  projects: buildListSchema(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty: all'),
+  repeat_minutes: buildMinutesSchema(MAX_REPEAT_MINUTES).description(
     'Minutes between two reminders while a monitor is down; 0: none',
   ),
-  flap_minutes: minutes(MAX_DELAY_MINUTES).description(
+  flap_minutes: buildMinutesSchema(MAX_DELAY_MINUTES).description(
     'A monitor’s next alarm within so many minutes must last as long before it is sent; 0: none waits',
   ),
   quiet_from: clock.description('Start of the quiet hours, `22:00`; null: none'),
@@ -118,18 +118,18 @@ const fields = {
     .string()
     .max(60)
     .allow(null)
-    .custom((value: string | null, helpers) => (value === null || isZone(value) ? value : helpers.error('any.invalid')))
+    .custom((value: string | null, helpers) => (value === null || isTimeZone(value) ? value : helpers.error('any.invalid')))
     .messages({ 'any.invalid': 'must be the name of a time zone, such as Europe/Berlin' })
     .description('Of quiet hours and of times in messages; null: `app.timezone`'),
   critical_immediately: joi
     .boolean()
     .description('Critical notifications wait neither for quiet hours nor for the digest'),
-  digest_minutes: minutes(MAX_DELAY_MINUTES).description(
+  digest_minutes: buildMinutesSchema(MAX_DELAY_MINUTES).description(
     'At most one message in so many minutes; 0: each one immediately',
   ),
 } satisfies Record<keyof ChannelFields, joi.Schema>;
 
-export const createBody = named(
+export const createBody = withSchemaName(
   'ChannelCreation',
   joi.object({ ...fields, name: fields.name.required(), kind: fields.kind.required() }).example({
     name: 'on call',
@@ -138,7 +138,7 @@ export const createBody = named(
     events: ['monitor.down'],
   }),
 );
-export const changeBody = named('ChannelChange', joi.object(fields));
+export const changeBody = withSchemaName('ChannelChange', joi.object(fields));
 
 const lines = joi
   .string()

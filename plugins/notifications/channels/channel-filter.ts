@@ -1,4 +1,4 @@
-import { SEVERITIES, type Note } from '../notes/note.js';
+import { SEVERITIES, type Notification } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFilter } from './channel.js';
 
 /**
@@ -27,7 +27,7 @@ export function matchesSource(pattern: string, source: string): boolean {
  *   anyway
  * @param project of the event, or null
  */
-export function wantsNote(filter: ChannelFilter, note: Note, event: string, project: string | null): boolean {
+export function shouldNotify(filter: ChannelFilter, note: Notification, event: string, project: string | null): boolean {
   const { events, min_severity, monitors, tags, projects } = filter;
   const name = note.topic ?? event;
   if (!events.includes(name) && (note.topic === null || !events.includes(ALL_EVENTS))) return false;

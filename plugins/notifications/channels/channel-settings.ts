@@ -1,14 +1,14 @@
 import { invalid } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
-import { ALL_EVENTS, type Channel, type Destination } from './channel.js';
+import { ALL_EVENTS, type Channel, type ChannelDestination } from './channel.js';
 import type { ChannelInput } from './channel-fields.js';
-import { KINDS, type ChannelKind, type KindField } from './kinds.js';
+import { CHANNEL_KINDS, type ChannelKind, type KindField } from './kinds.js';
 
-const PURPOSE = 'notifications.channel';
-const ADDRESSES = /^[^\s@,]+@[^\s@,]+(\s*,\s*[^\s@,]+@[^\s@,]+)*$/;
+const ENCRYPTION_PURPOSE = 'notifications.channel';
+const ADDRESSES_PATTERN = /^[^\s@,]+@[^\s@,]+(\s*,\s*[^\s@,]+@[^\s@,]+)*$/;
 
-export type StoredSettings = Pick<
+export type StoredChannelSettings = Pick<
   Channel,
   | 'name'
   | 'kind'
@@ -49,9 +49,9 @@ const DEFAULTS = {
   timezone: null,
   critical_immediately: true,
   digest_minutes: 0,
-} satisfies Omit<StoredSettings, 'name' | 'kind'>;
+} satisfies Omit<StoredChannelSettings, 'name' | 'kind'>;
 
-const PLAIN_FIELDS = [
+const UNCHANGED_FIELDS = [
   'name',
   'enabled',
   'events',
@@ -66,7 +66,7 @@ const PLAIN_FIELDS = [
   'digest_minutes',
 ] as const;
 
-export interface SettingsParts {
+export interface SettingsDeps {
   cipher: Cipher;
   outbound: Outbound;
   policy: EgressPolicy;
@@ -74,17 +74,17 @@ export interface SettingsParts {
   timezone: string;
 }
 
-export class ChannelSettings {
-  constructor(private readonly parts: SettingsParts) {}
+export class ChannelSettingsBuilder {
+  constructor(private readonly parts: SettingsDeps) {}
 
-  open({ kind, target, secret, server, headers, template }: Channel): Destination {
+  decryptDestination({ kind, target, secret, server, headers, template }: Channel): ChannelDestination {
     const { cipher } = this.parts;
-    const preset = KINDS[kind].server?.presence;
+    const preset = CHANNEL_KINDS[kind].server?.presence;
     return {
-      target: target === '' ? '' : cipher.open(target, PURPOSE),
-      secret: secret === null ? null : cipher.open(secret, PURPOSE),
+      target: target === '' ? '' : cipher.open(target, ENCRYPTION_PURPOSE),
+      secret: secret === null ? null : cipher.open(secret, ENCRYPTION_PURPOSE),
       server: server ?? (typeof preset === 'object' ? preset.default : ''),
-      headers: headers ? (JSON.parse(cipher.open(headers, PURPOSE)) as Record<string, string>) : {},
+      headers: headers ? (JSON.parse(cipher.open(headers, ENCRYPTION_PURPOSE)) as Record<string, string>) : {},
       template: template ?? null,
     };
   }
@@ -93,16 +93,16 @@ export class ChannelSettings {
    * @param before null for a new channel
    * @throws ServiceError validation_failed
    */
-  build(input: ChannelInput, before: Channel | null): StoredSettings {
+  build(input: ChannelInput, before: Channel | null): StoredChannelSettings {
     const kind = before?.kind ?? input.kind;
     if (kind === undefined) throw invalid({ kind: 'is required' });
     if (!this.parts.kinds.includes(kind))
       throw invalid({ kind: 'e-mail is not configured: set notifications.smtp_host' });
     if (before !== null && input.kind !== undefined && input.kind !== kind)
       throw invalid({ kind: 'cannot be changed; create another channel' });
-    const base: StoredSettings = { ...DEFAULTS, name: '', kind, ...(before === null ? {} : pickSettings(before)) };
+    const base: StoredChannelSettings = { ...DEFAULTS, name: '', kind, ...(before === null ? {} : pickSettings(before)) };
     const plain = Object.fromEntries(
-      PLAIN_FIELDS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
+      UNCHANGED_FIELDS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
     );
     const settings = {
       ...base,
@@ -128,22 +128,22 @@ export class ChannelSettings {
     kind: ChannelKind,
     input: ChannelInput,
     before: Channel | null,
-  ): Pick<StoredSettings, 'target' | 'secret' | 'server' | 'headers' | 'template'> {
+  ): Pick<StoredChannelSettings, 'target' | 'secret' | 'server' | 'headers' | 'template'> {
     const { cipher } = this.parts;
-    const spec = KINDS[kind];
-    const stored = before === null ? null : this.open(before);
+    const spec = CHANNEL_KINDS[kind];
+    const stored = before === null ? null : this.decryptDestination(before);
     const target = this.#resolveValue('target', spec.target, input.target, stored?.target ?? null);
-    if (target !== null && spec.target !== undefined) this.#checkTarget(kind, target);
+    if (target !== null && spec.target !== undefined) this.#validateTarget(kind, target);
     const secret = this.#resolveValue('secret', spec.secret, input.secret, stored?.secret ?? null);
     const server = this.#resolveValue('server', spec.server, input.server, before?.server ?? null);
-    if (server !== null) this.#checkUrl('server', server);
+    if (server !== null) this.#validateUrl('server', server);
     const custom: KindField | undefined =
       spec.custom === true ? { label: '', help: '', presence: 'optional' } : undefined;
     const given = input.headers === undefined || input.headers === null ? input.headers : JSON.stringify(input.headers);
     const kept = before?.headers ? JSON.stringify(stored?.headers) : null;
     const headers = this.#resolveValue('headers', custom, given, kept);
     const template = this.#resolveValue('template', custom, input.template, before?.template ?? null);
-    const seal = (text: string | null): string | null => (text === null ? null : cipher.seal(text, PURPOSE));
+    const seal = (text: string | null): string | null => (text === null ? null : cipher.seal(text, ENCRYPTION_PURPOSE));
     return { target: seal(target) ?? '', secret: seal(secret), server, headers: seal(headers), template };
   }
 
@@ -163,24 +163,24 @@ export class ChannelSettings {
     return null;
   }
 
-  #checkTarget(kind: ChannelKind, target: string): void {
-    const { format, pattern, mistake } = KINDS[kind].target ?? { format: 'text' };
-    if (format === 'url') this.#checkUrl('target', target);
-    else if (format === 'emails' && !ADDRESSES.test(target))
+  #validateTarget(kind: ChannelKind, target: string): void {
+    const { format, pattern, mistake } = CHANNEL_KINDS[kind].target ?? { format: 'text' };
+    if (format === 'url') this.#validateUrl('target', target);
+    else if (format === 'emails' && !ADDRESSES_PATTERN.test(target))
       throw invalid({ target: 'must be e-mail addresses, separated by commas' });
     else if (pattern !== undefined && !pattern.test(target)) throw invalid({ target: mistake ?? 'is not valid' });
   }
 
-  #checkUrl(name: string, url: string): void {
+  #validateUrl(name: string, url: string): void {
     const { outbound, policy } = this.parts;
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
     if (!isWeb) throw invalid({ [name]: 'must be an http or https address' });
-    const refusal = outbound.judge(url, policy);
+    const refusal = outbound.checkUrl(url, policy);
     if (refusal !== null) throw invalid({ [name]: refusal });
   }
 }
 
-const pickSettings = (channel: Channel): StoredSettings => {
-  const names = [...Object.keys(DEFAULTS), 'name', 'kind'] as (keyof StoredSettings)[];
-  return Object.fromEntries(names.map((name) => [name, channel[name]])) as unknown as StoredSettings;
+const pickSettings = (channel: Channel): StoredChannelSettings => {
+  const names = [...Object.keys(DEFAULTS), 'name', 'kind'] as (keyof StoredChannelSettings)[];
+  return Object.fromEntries(names.map((name) => [name, channel[name]])) as unknown as StoredChannelSettings;
 };

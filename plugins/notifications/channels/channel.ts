@@ -1,8 +1,8 @@
 /** A notification channel. Target, secret and headers are stored encrypted. */
 import type { Doc } from '../../../kernel/contract.js';
-import type { NoteSeverity } from '../notes/note.js';
-import { KINDS, type ChannelKind } from './kinds.js';
-import type { Quiet } from './quiet-hours.js';
+import type { NotificationSeverity } from '../notes/note.js';
+import { CHANNEL_KINDS, type ChannelKind } from './kinds.js';
+import type { QuietHours } from './quiet-hours.js';
 
 export const ALL_EVENTS = '*';
 
@@ -10,7 +10,7 @@ export const ALL_EVENTS = '*';
 export interface ChannelFilter {
   /** Names of `TOPICS`, names of end events, or `*`. */
   events: string[];
-  min_severity: NoteSeverity;
+  min_severity: NotificationSeverity;
   /** Sources with `*` as wildcard; restricts only monitors. */
   monitors: string[];
   /** Items need at least one of them; restricts only items. */
@@ -38,7 +38,7 @@ export interface Channel extends Doc, ChannelFilter {
    * the delay.
    */
   flap_minutes: number;
-  quiet: Quiet | null;
+  quiet: QuietHours | null;
   timezone: string | null;
   critical_immediately: boolean;
   /** At most one message in this many minutes; 0 disables the digest. */
@@ -77,7 +77,7 @@ export interface ChannelFields extends ChannelFilter {
   digest_minutes: number;
 }
 
-export interface Destination {
+export interface ChannelDestination {
   target: string;
   secret: string | null;
   server: string;
@@ -90,7 +90,7 @@ export interface Destination {
  * and host.
  */
 export function maskTarget(kind: ChannelKind, target: string): string {
-  const format = KINDS[kind].target?.format;
+  const format = CHANNEL_KINDS[kind].target?.format;
   if (format !== 'url') return kind === 'pushover' ? `${target.slice(0, 4)}…` : target;
   if (!URL.canParse(target)) return '…';
   const { protocol, host } = new URL(target);

@@ -4,13 +4,13 @@
  */
 import { denied, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
-import { all } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
-import type { StoredNote } from '../notes/stored-note.js';
-import { maskTarget, type Channel, type Destination } from './channel.js';
-import type { ChannelDirectory } from './channel-directory.js';
+import { collectAll } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { StoredNotification } from '../notes/stored-note.js';
+import { maskTarget, type Channel, type ChannelDestination } from './channel.js';
+import type { ChannelCache } from './channel-directory.js';
 import type { ChannelInput } from './channel-fields.js';
-import type { ChannelSettings } from './channel-settings.js';
+import type { ChannelSettingsBuilder } from './channel-settings.js';
 import { getQuietEnd } from './quiet-hours.js';
 
 export interface ChannelView extends Omit<
@@ -24,13 +24,13 @@ export interface ChannelView extends Omit<
   quiet_to: string | null;
 }
 
-const NOUN = 'channel';
+const RESOURCE_NAME = 'channel';
 
-export interface ChannelParts {
+export interface ChannelServiceDeps {
   channels: Collection<Channel>;
-  directory: ChannelDirectory;
-  settings: ChannelSettings;
-  notes: Collection<StoredNote>;
+  directory: ChannelCache;
+  settings: ChannelSettingsBuilder;
+  notes: Collection<StoredNotification>;
   clock: Clock;
   ids: Ids;
   audit: AuditLog;
@@ -41,7 +41,7 @@ const getBoundProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
 /** Whether a token of `project` may manage it, because it is limited to that project. */
-const isWithin = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
+const isWithinProject = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
   project === null || (projects.length === 1 && projects[0] === project);
 
 const getCallerName = (principal: Principal): string => {
@@ -49,12 +49,12 @@ const getCallerName = (principal: Principal): string => {
   return principal.kind === 'token' ? principal.name : principal.kind;
 };
 
-export class Channels {
-  constructor(private readonly parts: ChannelParts) {}
+export class ChannelService {
+  constructor(private readonly parts: ChannelServiceDeps) {}
 
   async list(principal: Principal | null = null): Promise<Channel[]> {
-    const found = await all(this.parts.channels, { sort: [['name', 'asc']], limit: 200 });
-    return principal === null ? found : found.filter((channel) => isWithin(channel, getBoundProject(principal)));
+    const found = await collectAll(this.parts.channels, { sort: [['name', 'asc']], limit: 200 });
+    return principal === null ? found : found.filter((channel) => isWithinProject(channel, getBoundProject(principal)));
   }
 
   listPage(
@@ -65,7 +65,7 @@ export class Channels {
     const project = getBoundProject(principal);
     const filter = project === null ? {} : { projects: { has: project } };
     return this.parts.channels.find({ filter, sort: [['name', 'asc']], limit, after }).then(({ items, next }) => ({
-      items: items.filter((channel) => isWithin(channel, project)),
+      items: items.filter((channel) => isWithinProject(channel, project)),
       next,
     }));
   }
@@ -73,14 +73,14 @@ export class Channels {
   /** @throws ServiceError not_found */
   async getChannel(principal: Principal, id: string): Promise<Channel> {
     const channel = await this.parts.channels.get(id);
-    if (channel === null || !isWithin(channel, getBoundProject(principal))) throw notFound(NOUN);
+    if (channel === null || !isWithinProject(channel, getBoundProject(principal))) throw notFound(RESOURCE_NAME);
     return channel;
   }
 
-  view(channel: Channel): ChannelView {
+  toView(channel: Channel): ChannelView {
     const { target: _target, secret, headers, lease_by: _by, lease_until: _until, next_at: _next, ...rest } = channel;
     const { quiet, disabled_event: _event, ...shown } = rest;
-    const opened = this.open(channel);
+    const opened = this.decryptDestination(channel);
     return {
       ...shown,
       target: opened.target === '' ? null : maskTarget(channel.kind, opened.target),
@@ -91,8 +91,8 @@ export class Channels {
     };
   }
 
-  open(channel: Channel): Destination {
-    return this.parts.settings.open(channel);
+  decryptDestination(channel: Channel): ChannelDestination {
+    return this.parts.settings.decryptDestination(channel);
   }
 
   /** @throws ServiceError validation_failed, insufficient_scope */
@@ -137,7 +137,7 @@ export class Channels {
     };
     const unset = stored.enabled ? ['disabled_event'] : [];
     const changed = await channels.change({ id }, { set: { ...set, quiet: set.quiet as never }, unset });
-    if (changed === null) throw notFound(NOUN);
+    if (changed === null) throw notFound(RESOURCE_NAME);
     directory.invalidate();
     await audit.record(principal, 'channel.changed', changed.doc.name, {
       id,
@@ -145,19 +145,19 @@ export class Channels {
       enabled: stored.enabled,
       target: stored.target === before.target ? 'kept' : 'set',
     });
-    if (isEnabled) await this.#resume(changed.doc);
+    if (isEnabled) await this.#scheduleWaiting(changed.doc);
     return changed.doc;
   }
 
   /** Schedules notifications that waited while disabled, at the end of quiet hours. */
-  async #resume(channel: Channel): Promise<void> {
+  async #scheduleWaiting(channel: Channel): Promise<void> {
     const { notes, clock, wake } = this.parts;
     const now = clock.now();
     const filter = { channel_id: channel.id, state: 'waiting' };
     const set = { attempts: 0, first_attempt_at: null };
-    await notes.changeMany(filter, { set: { ...set, send_at: isoOf(getQuietEnd(now, channel.quiet)) } });
+    await notes.changeMany(filter, { set: { ...set, send_at: toIsoString(getQuietEnd(now, channel.quiet)) } });
     if (channel.critical_immediately)
-      await notes.changeMany({ ...filter, severity: 'critical' }, { set: { ...set, send_at: isoOf(now) } });
+      await notes.changeMany({ ...filter, severity: 'critical' }, { set: { ...set, send_at: toIsoString(now) } });
     wake(channel.id);
   }
 
@@ -175,9 +175,9 @@ export class Channels {
   }
 
   /** Removes a deleted project. A channel only for it must not become unrestricted. */
-  async forgetProject(project: string): Promise<void> {
+  async removeProject(project: string): Promise<void> {
     const { channels, directory, clock } = this.parts;
-    for (const channel of await all(channels, { filter: { projects: { has: project } }, limit: 200 })) {
+    for (const channel of await collectAll(channels, { filter: { projects: { has: project } }, limit: 200 })) {
       const projects = channel.projects.filter((slug) => slug !== project);
       const disabled = {
         enabled: false,
@@ -193,7 +193,7 @@ export class Channels {
     channelId: string,
     limit: number,
     after: string | null = null,
-  ): Promise<{ items: StoredNote[]; next: string | null }> {
+  ): Promise<{ items: StoredNotification[]; next: string | null }> {
     return this.parts.notes.find({ filter: { channel_id: channelId }, sort: [['at', 'desc']], limit, after });
   }
 
@@ -210,7 +210,7 @@ export class Channels {
     const project = getBoundProject(principal);
     if (project === null) return input;
     if (input.projects === undefined) return isNew ? { ...input, projects: [project] } : input;
-    if (!isWithin({ projects: input.projects }, project)) throw denied(`The token is for the project ${project} only.`);
+    if (!isWithinProject({ projects: input.projects }, project)) throw denied(`The token is for the project ${project} only.`);
     return input;
   }
 }

@@ -13,13 +13,13 @@ export interface KindSpec {
   custom?: boolean;
 }
 
-const hook = (help: string): KindSpec['target'] => ({
+const buildWebhookTarget = (help: string): KindSpec['target'] => ({
   label: 'Webhook URL',
   help,
   presence: 'required',
   format: 'url',
 });
-const server = (address: string, help: string): KindField => ({
+const buildServerField = (address: string, help: string): KindField => ({
   label: 'Server',
   help,
   presence: { default: address },
@@ -39,17 +39,17 @@ const KIND_SPECS = {
   slack: {
     label: 'Slack, Mattermost or Discord',
     description: 'A chat room, by an incoming webhook',
-    target: hook('URL of an incoming webhook. Discord: add /slack to the end.'),
+    target: buildWebhookTarget('URL of an incoming webhook. Discord: add /slack to the end.'),
   },
   teams: {
     label: 'Microsoft Teams',
     description: 'A Teams channel, by a workflow',
-    target: hook('URL of a workflow “Post to a channel when a webhook request is received”.'),
+    target: buildWebhookTarget('URL of a workflow “Post to a channel when a webhook request is received”.'),
   },
   google_chat: {
     label: 'Google Chat',
     description: 'A space, by an incoming webhook',
-    target: hook('URL of the space’s incoming webhook, with its key and token.'),
+    target: buildWebhookTarget('URL of the space’s incoming webhook, with its key and token.'),
   },
   telegram: {
     label: 'Telegram',
@@ -63,7 +63,7 @@ const KIND_SPECS = {
       mistake: 'must be a number, or @ and the name of a public channel',
     },
     secret: { label: 'Bot token', help: 'From @BotFather.', presence: 'required' },
-    server: server('https://api.telegram.org', 'Change it only for your own Bot API server.'),
+    server: buildServerField('https://api.telegram.org', 'Change it only for your own Bot API server.'),
   },
   matrix: {
     label: 'Matrix',
@@ -106,19 +106,19 @@ const KIND_SPECS = {
       help: 'Of an application that you created at Pushover.',
       presence: 'required',
     },
-    server: server('https://api.pushover.net', 'Change it only for a relay.'),
+    server: buildServerField('https://api.pushover.net', 'Change it only for a relay.'),
   },
   pagerduty: {
     label: 'PagerDuty',
     description: 'Opens, acknowledges and resolves incidents',
     secret: { label: 'Integration key', help: 'Of an “Events API v2” integration.', presence: 'required' },
-    server: server('https://events.pagerduty.com', 'EU accounts: https://events.eu.pagerduty.com'),
+    server: buildServerField('https://events.pagerduty.com', 'EU accounts: https://events.eu.pagerduty.com'),
   },
   opsgenie: {
     label: 'Opsgenie',
     description: 'Opens, acknowledges and closes alerts',
     secret: { label: 'API key', help: 'Of an “API” integration.', presence: 'required' },
-    server: server('https://api.opsgenie.com', 'EU accounts: https://api.eu.opsgenie.com'),
+    server: buildServerField('https://api.opsgenie.com', 'EU accounts: https://api.eu.opsgenie.com'),
   },
   http: {
     label: 'HTTP request',
@@ -130,5 +130,5 @@ const KIND_SPECS = {
 } as const satisfies Record<string, KindSpec>;
 
 export type ChannelKind = keyof typeof KIND_SPECS;
-export const KINDS: Readonly<Record<ChannelKind, KindSpec>> = KIND_SPECS;
-export const KIND_NAMES = Object.keys(KIND_SPECS) as ChannelKind[];
+export const CHANNEL_KINDS: Readonly<Record<ChannelKind, KindSpec>> = KIND_SPECS;
+export const CHANNEL_KIND_NAMES = Object.keys(KIND_SPECS) as ChannelKind[];

@@ -2,7 +2,7 @@
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
-export interface Quiet {
+export interface QuietHours {
   /** Local time such as `22:00`. */
   from: string;
   to: string;
@@ -16,7 +16,7 @@ function getMinuteOfDay(ms: number, timezone: string): number {
   return parseMinutes(text);
 }
 
-function isWithin(minute: number, from: number, to: number): boolean {
+function isMinuteWithin(minute: number, from: number, to: number): boolean {
   return from <= to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
@@ -25,11 +25,11 @@ function isWithin(minute: number, from: number, to: number): boolean {
  * them, or when both ends are equal. The offset may change during the night, so the local time is
  * checked again.
  */
-export function getQuietEnd(ms: number, quiet: Quiet | null): number {
+export function getQuietEnd(ms: number, quiet: QuietHours | null): number {
   if (quiet === null || quiet.from === quiet.to) return ms;
   const [from, to] = [parseMinutes(quiet.from), parseMinutes(quiet.to)];
   const now = getMinuteOfDay(ms, quiet.timezone);
-  if (!isWithin(now, from, to)) return ms;
+  if (!isMinuteWithin(now, from, to)) return ms;
   const minute = Math.floor(ms / MINUTE_MS) * MINUTE_MS;
   const end = minute + ((to - now + DAY_MINUTES) % DAY_MINUTES) * MINUTE_MS;
   const shown = getMinuteOfDay(end, quiet.timezone);

@@ -1,13 +1,13 @@
 import type { Channel } from '../channels/channel.js';
-import { NOTE_STATES, type RecipientResult, type StoredNote } from '../notes/stored-note.js';
+import { NOTIFICATION_STATES, type RecipientResult, type StoredNotification } from '../notes/stored-note.js';
 
-export const DELIVERY_STATES = [...NOTE_STATES, 'held'] as const;
+export const DELIVERY_STATES = [...NOTIFICATION_STATES, 'held'] as const;
 
-export interface DeliveryReader {
-  readRecipients(note: Pick<StoredNote, 'recipients'>): RecipientResult[] | null;
+export interface RecipientReader {
+  readRecipients(note: Pick<StoredNotification, 'recipients'>): RecipientResult[] | null;
 }
 
-export function toDeliveryView(note: StoredNote, { enabled }: Pick<Channel, 'enabled'>, reader: DeliveryReader) {
+export function toDeliveryView(note: StoredNotification, { enabled }: Pick<Channel, 'enabled'>, reader: RecipientReader) {
   const { id, event, severity, title, text, url, at, attempts, send_at, sent_at, error } = note;
   const isWaiting = note.state === 'waiting';
   return {

@@ -1,18 +1,18 @@
 /** `/api/notifications/v1` (contract 30, amendments, channels). */
 import joi from 'joi';
-import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import { changeBody, createBody, type ChannelInput } from '../channels/channel-fields.js';
-import type { Channels, ChannelView } from '../channels/channels.js';
-import { KIND_NAMES } from '../channels/kinds.js';
+import type { ChannelService, ChannelView } from '../channels/channels.js';
+import { CHANNEL_KIND_NAMES } from '../channels/kinds.js';
 import { SEVERITIES } from '../notes/note.js';
-import type { TestMessages } from '../sending/test-message.js';
-import { DELIVERY_STATES, toDeliveryView, type DeliveryReader } from './delivery-view.js';
+import type { TestMessageSender } from '../sending/test-message.js';
+import { DELIVERY_STATES, toDeliveryView, type RecipientReader } from './delivery-view.js';
 
 const BASE = '/api/notifications/v1/channels';
 const access = { scope: 'notifications:manage' } as const;
 const params = joi.object({ id: joi.string().max(64).required() });
-const list = {
+const listFields = {
   limit: joi.number().integer().min(1).max(200).default(50),
   cursor: joi.string().max(4_096),
   include_total: joi.boolean().default(false),
@@ -24,7 +24,7 @@ interface ListQuery {
   include_total?: boolean;
 }
 
-async function toPage(
+async function buildPageResponse(
   { items, next }: { items: object[]; next: string | null },
   { include_total }: ListQuery,
   count: () => Promise<number>,
@@ -34,24 +34,24 @@ async function toPage(
 }
 
 const timestamp = joi.string().isoDate();
-const texts = joi.array().items(joi.string());
+const textList = joi.array().items(joi.string());
 const severity = joi.string().valid(...SEVERITIES);
 
 const channelFields = {
   id: joi.string(),
   name: joi.string(),
-  kind: joi.string().valid(...KIND_NAMES),
+  kind: joi.string().valid(...CHANNEL_KIND_NAMES),
   enabled: joi.boolean(),
   target: joi.string().allow(null).description('Of a URL only scheme and host'),
   has_secret: joi.boolean(),
   server: joi.string().allow(null),
-  header_names: texts,
+  header_names: textList,
   template: joi.string().allow(null),
-  events: texts,
+  events: textList,
   min_severity: severity,
-  monitors: texts,
-  tags: texts,
-  projects: texts,
+  monitors: textList,
+  tags: textList,
+  projects: textList,
   repeat_minutes: joi.number().integer(),
   flap_minutes: joi.number().integer(),
   quiet_from: joi.string().allow(null),
@@ -68,8 +68,8 @@ const channelFields = {
   created_by: joi.string(),
   updated_at: timestamp,
 };
-const channelShape = named('Channel', whole(channelFields));
-const one = named('ChannelAnswer', whole({ channel: channelShape }));
+const channelShape = withSchemaName('Channel', whole(channelFields));
+const channelOutput = withSchemaName('ChannelAnswer', whole({ channel: channelShape }));
 
 const recipients = joi
   .array()
@@ -82,7 +82,7 @@ const recipients = joi
   )
   .description('Of a channel with several recipients, once they differ');
 
-const deliveryShape = named(
+const deliveryShape = withSchemaName(
   'ChannelDelivery',
   whole({
     id: joi.string(),
@@ -104,7 +104,7 @@ const deliveryShape = named(
   }),
 );
 
-const testShape = named(
+const testShape = withSchemaName(
   'ChannelTest',
   whole({
     delivery: whole({
@@ -116,14 +116,14 @@ const testShape = named(
   }),
 );
 
-interface Parts {
-  channels: Channels;
-  tests: TestMessages;
-  reader: DeliveryReader;
+interface RouteServices {
+  channels: ChannelService;
+  tests: TestMessageSender;
+  reader: RecipientReader;
 }
 
-export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
-  const shown = (channel: Channel): object => pickShape(channels.view(channel));
+export function buildChannelRoutes({ channels, tests, reader }: RouteServices): RouteSpec[] {
+  const shown = (channel: Channel): object => omitLegacyFields(channels.toView(channel));
   return [
     {
       method: 'GET',
@@ -134,13 +134,13 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       description: 'By name. A token of a project sees the channels that are for that project alone.',
       access,
       strictQuery: true,
-      input: { query: joi.object(list) },
-      output: pageOf('ChannelPage', channelShape),
+      input: { query: joi.object(listFields) },
+      output: createPageSchema('ChannelPage', channelShape),
       handle: async ({ principal, query }) => {
         const asked = query as ListQuery;
         const page = await channels.listPage(principal, asked.limit ?? 50, asked.cursor ?? null);
         const count = async (): Promise<number> => (await channels.list(principal)).length;
-        return toPage({ ...page, items: page.items.map(shown) }, asked, count);
+        return buildPageResponse({ ...page, items: page.items.map(shown) }, asked, count);
       },
     },
     {
@@ -154,7 +154,7 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       access,
       input: { body: createBody },
       status: 201,
-      output: one,
+      output: channelOutput,
       handle: async ({ principal, body }) =>
         created({ channel: shown(await channels.create(principal, body as ChannelInput)) }),
     },
@@ -166,7 +166,7 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       summary: 'Get a notification channel',
       access,
       input: { params },
-      output: one,
+      output: channelOutput,
       handle: async ({ principal, params: { id = '' } }) => ({
         channel: shown(await channels.getChannel(principal, id)),
       }),
@@ -180,7 +180,7 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       description: 'Only what is given changes. `enabled: true` sends what has waited while it was disabled.',
       access,
       input: { params, body: changeBody },
-      output: one,
+      output: channelOutput,
       handle: async ({ principal, params: { id = '' }, body }) => ({
         channel: shown(await channels.change(principal, id, body as ChannelInput)),
       }),
@@ -222,19 +222,19 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       description: 'Newest first; kept for 14 days.',
       access,
       strictQuery: true,
-      input: { params, query: joi.object(list) },
-      output: pageOf('ChannelDeliveryPage', deliveryShape),
+      input: { params, query: joi.object(listFields) },
+      output: createPageSchema('ChannelDeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
         const asked = query as ListQuery;
         const channel = await channels.getChannel(principal, id);
         const page = await channels.listDeliveries(id, asked.limit ?? 50, asked.cursor ?? null);
         const items = page.items.map((note) => toDeliveryView(note, channel, reader));
-        return toPage({ ...page, items }, asked, () => channels.countDeliveries(id));
+        return buildPageResponse({ ...page, items }, asked, () => channels.countDeliveries(id));
       },
     },
   ];
 }
 
 /** Omits fields of earlier versions, which stored documents may contain. */
-const pickShape = (view: ChannelView): object =>
+const omitLegacyFields = (view: ChannelView): object =>
   Object.fromEntries(Object.keys(channelFields).map((name) => [name, view[name as keyof ChannelView] ?? null]));

@@ -4,12 +4,12 @@
  * sent mail is retained, so that enqueueing it again sends nothing.
  */
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
-import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { MailQueue, OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
-import { getNotificationRetryDelay, GIVE_UP_MS } from '../sending/retry-schedule.js';
+import { getNotificationRetryDelay, MAX_RETRY_DURATION_MS } from '../sending/retry-schedule.js';
 import { SendError, type MailSender } from '../services/sender.js';
 
-const LEASE_MS = 2 * MINUTE_MS;
+const MAIL_LEASE_MS = 2 * MINUTE_MS;
 const BATCH_SIZE = 50;
 /** Longer than the retries of any producer. */
 const SENT_RETENTION_MS = 2 * DAY_MS;
@@ -45,7 +45,7 @@ export class StoredMailQueue implements MailQueue {
     private readonly log: Pick<Logger, 'warn' | 'error'>,
   ) {}
 
-  get configured(): boolean {
+  get isConfigured(): boolean {
     return this.sender !== null;
   }
 
@@ -77,24 +77,24 @@ export class StoredMailQueue implements MailQueue {
   wake(): void {
     this.#again = true;
     if (this.#run !== null || this.#stopped || this.sender === null) return;
-    this.#run = this.#drive(this.sender).finally(() => (this.#run = null));
+    this.#run = this.#runLoop(this.sender).finally(() => (this.#run = null));
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#run !== null) await this.#run;
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.idle();
+    await this.waitUntilIdle();
   }
 
-  async forget(): Promise<void> {
-    const before = isoOf(this.clock.now() - SENT_RETENTION_MS);
+  async removeExpired(): Promise<void> {
+    const before = toIsoString(this.clock.now() - SENT_RETENTION_MS);
     await this.rows.remove({ state: { in: ['sent', 'failed'] }, created_at: { lt: before } });
   }
 
-  async #drive(sender: MailSender): Promise<void> {
+  async #runLoop(sender: MailSender): Promise<void> {
     while (this.#again && !this.#stopped) {
       this.#again = false;
       try {
@@ -111,7 +111,7 @@ export class StoredMailQueue implements MailQueue {
       const { items } = await this.rows.find({
         filter: {
           state: 'waiting',
-          or: [{ send_at: { lte: isoOf(now) } }, { send_at: { gt: isoOf(now + MAX_WAIT_MS) } }],
+          or: [{ send_at: { lte: toIsoString(now) } }, { send_at: { gt: toIsoString(now + MAX_WAIT_MS) } }],
         },
         sort: [
           ['rank', 'asc'],
@@ -129,7 +129,7 @@ export class StoredMailQueue implements MailQueue {
   }
 
   async #send(sender: MailSender, row: StoredMail): Promise<'done' | 'unreachable'> {
-    const lease = isoOf(this.clock.now() + LEASE_MS);
+    const lease = toIsoString(this.clock.now() + MAIL_LEASE_MS);
     const { id, send_at, mail, headers } = row;
     const taken = await this.rows.change({ id, send_at, state: 'waiting' }, { set: { send_at: lease } });
     if (taken === null || mail === null) return 'done';
@@ -151,13 +151,13 @@ export class StoredMailQueue implements MailQueue {
     const hasEnded =
       error.permanent && error.more.server !== true
         ? true
-        : Date.parse(row.created_at) + GIVE_UP_MS <= this.clock.now();
+        : Date.parse(row.created_at) + MAX_RETRY_DURATION_MS <= this.clock.now();
     // The server's response may contain the address, so it is not logged.
     this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
     if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
     return {
       attempts,
-      send_at: isoOf(this.clock.now() + getNotificationRetryDelay(attempts, error.more.retryAfterMs)),
+      send_at: toIsoString(this.clock.now() + getNotificationRetryDelay(attempts, error.more.retryAfterMs)),
     };
   }
 }

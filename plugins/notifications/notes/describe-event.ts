@@ -5,30 +5,30 @@ import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { describeMonitorEvent } from './monitor-notes.js';
 import { toPlainText } from './plain-text.js';
-import type { ChannelDisabled, Note } from './note.js';
+import type { ChannelDisabled, Notification } from './note.js';
 
-type Described = Omit<Note, 'path' | 'phase' | 'fault' | 'monitor' | 'tags' | 'details'> &
-  Partial<Pick<Note, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
+type NoteText = Omit<Notification, 'path' | 'phase' | 'fault' | 'monitor' | 'tags' | 'details'> &
+  Partial<Pick<Notification, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
 
 /**
  * Returns null for an event that sends no notification.
  * @param zone IANA name, for times in the text
  */
-export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Note | null {
-  const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describe(event);
+export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Notification | null {
+  const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describeEvent(event);
   if (described === null) return null;
   const defaults = { phase: 'begin', fault: null, monitor: null, tags: null, details: {} } as const;
   return { ...defaults, ...described, path: getEventPage(event.event, event.data) ?? '/' };
 }
 
-const toItemFields = (bug: BugEvent): Pick<Note, 'fault' | 'tags' | 'details' | 'title'> => ({
+const toItemFields = (bug: BugEvent): Pick<Notification, 'fault' | 'tags' | 'details' | 'title'> => ({
   title: toPlainText(`${bug.ref}: ${bug.title}`),
   fault: `item:${bug.ref}`,
   tags: bug.tags ?? [],
   details: { ref: bug.ref, type: bug.type },
 });
 
-function describe({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Described | null {
+function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): NoteText | null {
   switch (event) {
     case 'bug.created': {
       const bug = data as BugEvent;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Scalar } from '../../../ports/store.js';
 import { formatLocalTime } from './local-times.js';
-import { SEVERITIES, type NotePhase, type NoteSeverity } from './note.js';
-import { getPhase, type StoredNote } from './stored-note.js';
+import { SEVERITIES, type NotificationPhase, type NotificationSeverity } from './note.js';
+import { getNotificationPhase, type StoredNotification } from './stored-note.js';
 
 export interface MessageLine {
   key: string;
   event: string;
-  phase: NotePhase;
-  severity: NoteSeverity;
+  phase: NotificationPhase;
+  severity: NotificationSeverity;
   title: string;
   text: string;
   url: string;
@@ -18,28 +18,28 @@ export interface MessageLine {
   details: Readonly<Record<string, Scalar>>;
 }
 
-export interface Message {
+export interface NotificationMessage {
   /** Stable across retries, so that a receiver can deduplicate. */
   id: string;
   subject: string;
-  severity: NoteSeverity;
+  severity: NotificationSeverity;
   lines: MessageLine[];
   url: string;
 }
 
 export type MessageSource = Pick<
-  StoredNote,
+  StoredNotification,
   'id' | 'event' | 'severity' | 'title' | 'text' | 'url' | 'at' | 'fault' | 'end' | 'phase' | 'details'
 >;
 
-export const isEnd = ({ phase }: Pick<MessageLine, 'phase'>): boolean => phase === 'recovered' || phase === 'closed';
+export const isEndOfFault = ({ phase }: Pick<MessageLine, 'phase'>): boolean => phase === 'recovered' || phase === 'closed';
 
-export function buildMessage(notes: readonly MessageSource[], baseUrl: string, zone: string): Message {
+export function buildMessage(notes: readonly MessageSource[], baseUrl: string, zone: string): NotificationMessage {
   const base = baseUrl.replace(/\/$/, '');
   const lines = notes.map((note): MessageLine => ({
     key: note.fault ?? note.id,
     event: note.event,
-    phase: getPhase(note),
+    phase: getNotificationPhase(note),
     severity: note.severity,
     title: note.title,
     text: note.text,

@@ -1,18 +1,18 @@
 import { getEventPage } from '../../../ports/domain/event-page.js';
-import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
+import type { AlarmAcknowledgement } from '../../../ports/domain/alarms/receivers.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { formatLocalTime } from './local-times.js';
-import type { Note } from './note.js';
+import type { Notification } from './note.js';
 import { toPlainText } from './plain-text.js';
 
 const MAX_MESSAGE_CHARACTERS = 500;
-const URGENT_DAYS = 7;
+const MAX_URGENT_CERTIFICATE_DAYS = 7;
 
-type MonitorNote = Omit<Note, 'path'>;
+type MonitorNote = Omit<Notification, 'path'>;
 
 /** Fields may be missing in pending events of earlier versions. */
-type Stored<T> = Partial<T> & { source: string };
+type StoredEvent<T> = Partial<T> & { source: string };
 
 function getLabel({ source, name }: { source: string; name?: string | null | undefined }): string {
   return toPlainText(
@@ -28,7 +28,7 @@ const toSentence = (text: string | null | undefined): string => {
 const joinSentences = (...sentences: (string | null | undefined)[]): string =>
   sentences.filter((one) => one !== null && one !== undefined && one !== '').join(' ');
 
-const toMonitorFields = ({ source, tags }: Stored<{ tags: string[] }>): Pick<MonitorNote, 'monitor' | 'tags'> => ({
+const toMonitorFields = ({ source, tags }: StoredEvent<{ tags: string[] }>): Pick<MonitorNote, 'monitor' | 'tags'> => ({
   monitor: source,
   tags: tags ?? null,
 });
@@ -39,12 +39,12 @@ export function describeMonitorEvent(
 ): MonitorNote | null {
   switch (event) {
     case 'monitor.down':
-      return describeDown(data as Stored<MonitorEvent>, zone);
+      return describeDown(data as StoredEvent<MonitorEvent>, zone);
     case 'monitor.recovered':
     case 'monitor.alarm_closed':
-      return describeEnd(data as Stored<MonitorEvent>, zone);
+      return describeEnd(data as StoredEvent<MonitorEvent>, zone);
     case 'monitor.warning': {
-      const { source, name, tags, reason, message, state } = data as Stored<MonitorWarning>;
+      const { source, name, tags, reason, message, state } = data as StoredEvent<MonitorWarning>;
       const text = joinSentences(toSentence(reason ?? 'It reports a warning'), toSentence(message));
       const details = {
         source,
@@ -65,14 +65,14 @@ export function describeMonitorEvent(
       };
     }
     case 'monitor.certificate_expiring': {
-      const { source, name, tags, days_left, expires_at } = data as Stored<MonitorCertificateExpiring>;
+      const { source, name, tags, days_left, expires_at } = data as StoredEvent<MonitorCertificateExpiring>;
       const when =
         expires_at === undefined || expires_at === null ? null : `It ends ${formatLocalTime(expires_at, zone)}.`;
       const left = days_left === undefined ? null : days_left < 0 ? 'It has expired.' : `Days left: ${days_left}.`;
       return {
         topic: event,
         phase: 'begin',
-        severity: days_left !== undefined && days_left <= URGENT_DAYS ? 'high' : 'medium',
+        severity: days_left !== undefined && days_left <= MAX_URGENT_CERTIFICATE_DAYS ? 'high' : 'medium',
         title: `${getLabel({ source, name })}: the certificate ${days_left !== undefined && days_left < 0 ? 'has expired' : 'expires soon'}`,
         text: joinSentences(left, when) || 'The certificate expires soon.',
         fault: null,
@@ -85,7 +85,7 @@ export function describeMonitorEvent(
   }
 }
 
-function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
+function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote {
   const { source, name, alarm_id, down_since_utc, deferred, reason, message, exit_code, last_heartbeat_at } = data;
   const since =
     down_since_utc === null || down_since_utc === undefined
@@ -116,13 +116,13 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
   };
 }
 
-const CLOSED: Readonly<Record<string, string>> = {
+const CLOSE_TEXTS: Readonly<Record<string, string>> = {
   deleted: 'The monitor was deleted while it was down.',
   maintenance: 'The monitor is in maintenance.',
   stopped: 'The monitor reports that it was stopped.',
 };
 
-function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
+function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote {
   const { source, name, alarm_id, state, resolution, down_since_utc } = data;
   const label = getLabel({ source, name });
   const since =
@@ -135,7 +135,7 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
     phase: closed ? 'closed' : 'recovered',
     severity: 'low',
     title: closed ? `${label}: alarm ended (${resolution})` : `${label} has recovered`,
-    text: joinSentences(closed ? CLOSED[resolution] : `It is ${state ?? 'up'} again.`, since),
+    text: joinSentences(closed ? CLOSE_TEXTS[resolution] : `It is ${state ?? 'up'} again.`, since),
     fault: `alarm:${alarm_id}`,
     details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
     ...toMonitorFields(data),
@@ -143,7 +143,7 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
 }
 
 /** Builds the notification of an acknowledgement, or its removal, for receivers of the alarm. */
-export function toAcknowledgement({ source, alarm_id, by }: AlarmWord): Note {
+export function toAcknowledgementNote({ source, alarm_id, by }: AlarmAcknowledgement): Notification {
   const title = by === null ? `${source}: no one is working on it any more` : `${source}: acknowledged by ${by}`;
   const text = by === null ? 'It was handed back, and is still down.' : `${by} is working on it. It is still down.`;
   return {

@@ -2,19 +2,19 @@ import type { Scalar } from '../../../ports/store.js';
 import type { Topic } from './topics.js';
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
-export type NoteSeverity = (typeof SEVERITIES)[number];
+export type NotificationSeverity = (typeof SEVERITIES)[number];
 
 /**
  * Phase of a fault. `recovered`: resolved. `closed`: the alarm ended otherwise, for example because
  * the monitor was deleted.
  */
-export type NotePhase = 'begin' | 'reminder' | 'acknowledged' | 'unassigned' | 'recovered' | 'closed';
+export type NotificationPhase = 'begin' | 'reminder' | 'acknowledged' | 'unassigned' | 'recovered' | 'closed';
 
-export interface Note {
+export interface Notification {
   /** Null for a later phase, which goes to receivers of the beginning. */
   topic: Topic | null;
-  phase: NotePhase;
-  severity: NoteSeverity;
+  phase: NotificationPhase;
+  severity: NotificationSeverity;
   title: string;
   text: string;
   path: string;

@@ -1,13 +1,13 @@
 import type { Doc } from '../../../kernel/contract.js';
 import type { Scalar } from '../../../ports/store.js';
-import type { NotePhase, NoteSeverity } from './note.js';
+import type { NotificationPhase, NotificationSeverity } from './note.js';
 
 /**
  * `sending`: an attempt is running or was interrupted; then it is repeated. `damped`: the alarm
  * ended before it was sent. `expired`: its channel stayed disabled for too long.
  */
-export const NOTE_STATES = ['waiting', 'sending', 'sent', 'failed', 'damped', 'expired'] as const;
-export type NoteState = (typeof NOTE_STATES)[number];
+export const NOTIFICATION_STATES = ['waiting', 'sending', 'sent', 'failed', 'damped', 'expired'] as const;
+export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
 export interface RecipientResult {
   address: string;
@@ -15,10 +15,10 @@ export interface RecipientResult {
   error: string | null;
 }
 
-export interface StoredNote extends Doc {
+export interface StoredNotification extends Doc {
   channel_id: string;
   event: string;
-  severity: NoteSeverity;
+  severity: NotificationSeverity;
   title: string;
   text: string;
   url: string;
@@ -26,7 +26,7 @@ export interface StoredNote extends Doc {
   fault: string | null;
   end: boolean;
   /** Absent in older documents. */
-  phase?: NotePhase;
+  phase?: NotificationPhase;
   /** Source of the monitor, or ref of the item. */
   subject?: string | null;
   details?: Record<string, Scalar>;
@@ -35,7 +35,7 @@ export interface StoredNote extends Doc {
   reminded_at?: string | null;
   reminders?: number;
   flapping?: boolean;
-  state: NoteState;
+  state: NotificationState;
   attempts: number;
   first_attempt_at?: string | null;
   /** Encrypted JSON of `RecipientResult[]`, after an attempt that reached only some. */
@@ -46,5 +46,5 @@ export interface StoredNote extends Doc {
   sent_at: string | null;
 }
 
-export const getPhase = ({ phase, end }: Pick<StoredNote, 'phase' | 'end'>): NotePhase =>
+export const getNotificationPhase = ({ phase, end }: Pick<StoredNotification, 'phase' | 'end'>): NotificationPhase =>
   phase ?? (end ? 'recovered' : 'begin');

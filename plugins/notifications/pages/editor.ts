@@ -1,19 +1,19 @@
-import { getFormFields, fromForm, View, type HttpRequest, type Problem } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, View, type HttpRequest, type FormRejection } from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { formFields, type ChannelInput } from '../channels/channel-fields.js';
-import type { Channels } from '../channels/channels.js';
-import { KIND_NAMES, KINDS, type ChannelKind } from '../channels/kinds.js';
+import type { ChannelService } from '../channels/channels.js';
+import { CHANNEL_KIND_NAMES, CHANNEL_KINDS, type ChannelKind } from '../channels/kinds.js';
 import { SEVERITIES } from '../notes/note.js';
 import { END_EVENTS, TOPIC_NAMES, TOPICS } from '../notes/topics.js';
 
-export interface EditorParts {
-  channels: Channels;
+export interface EditorServices {
+  channels: ChannelService;
   kinds: readonly ChannelKind[];
   timezone: string;
   projects: () => Promise<{ value: string; label: string }[]>;
 }
 
-const CRUMB = { label: 'Notifications', href: '/notifications' };
+const BREADCRUMB = { label: 'Notifications', href: '/notifications' };
 const INITIAL_EVENTS: readonly string[] = [
   'monitor.down',
   'monitor.certificate_expiring',
@@ -23,7 +23,7 @@ const INITIAL_EVENTS: readonly string[] = [
   'channel.disabled',
 ];
 
-const isKind = (kind: unknown): kind is ChannelKind => KIND_NAMES.some((name) => name === kind);
+const isKind = (kind: unknown): kind is ChannelKind => CHANNEL_KIND_NAMES.some((name) => name === kind);
 
 function getChosenEvents(form: Record<string, unknown>): unknown[] {
   const ticked = [form['events'] ?? []].flat();
@@ -32,14 +32,14 @@ function getChosenEvents(form: Record<string, unknown>): unknown[] {
 }
 
 /** @throws ServiceError validation_failed */
-export function readForm(request: HttpRequest, known: Channel | null): ChannelInput {
+export function readChannelForm(request: HttpRequest, known: Channel | null): ChannelInput {
   const form = getFormFields(request);
   const input = fromForm(formFields, {
     ...form,
     events: getChosenEvents(form),
     ...(known !== null && { kind: known.kind }),
   }) as ChannelInput;
-  const { custom } = KINDS[known?.kind ?? input.kind ?? 'email'];
+  const { custom } = CHANNEL_KINDS[known?.kind ?? input.kind ?? 'email'];
   if (custom === true) return input;
   const { headers: _headers, template: _template, ...rest } = input;
   return rest;
@@ -47,19 +47,19 @@ export function readForm(request: HttpRequest, known: Channel | null): ChannelIn
 
 function renderKindList(kinds: readonly ChannelKind[]): View {
   return new View('channel-kinds', {
-    kinds: KIND_NAMES.map((kind) => ({ kind, spec: KINDS[kind], disabled: !kinds.includes(kind) })),
-    crumbs: [CRUMB, { label: 'New channel' }],
+    kinds: CHANNEL_KIND_NAMES.map((kind) => ({ kind, spec: CHANNEL_KINDS[kind], disabled: !kinds.includes(kind) })),
+    crumbs: [BREADCRUMB, { label: 'New channel' }],
   });
 }
 
 /** A URL is never shown again; an empty field keeps the stored one. */
-function toStoredForm(channels: Channels, channel: Channel): Record<string, unknown> {
-  const view = channels.view(channel);
-  const isUrl = KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';
-  return { ...view, target: isUrl ? '' : channels.open(channel).target };
+function toStoredForm(channels: ChannelService, channel: Channel): Record<string, unknown> {
+  const view = channels.toView(channel);
+  const isUrl = CHANNEL_KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';
+  return { ...view, target: isUrl ? '' : channels.decryptDestination(channel).target };
 }
 
-export async function renderEditor(parts: EditorParts, request: HttpRequest, problem?: Problem): Promise<View> {
+export async function renderEditor(parts: EditorServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const { channels, kinds, timezone, projects } = parts;
   const id = request.params['id'];
   const known = id === undefined ? null : await channels.getChannel(request.principal, id);
@@ -72,11 +72,11 @@ export async function renderEditor(parts: EditorParts, request: HttpRequest, pro
   const isTicked = (name: string): boolean => form[name] === true || form[name] === 'true';
   const list = (name: string): unknown[] => [form[name] ?? []].flat();
   const joined = (name: string): string => list(name).join(', ');
-  const spec = KINDS[kind];
+  const spec = CHANNEL_KINDS[kind];
   const preset = spec.server?.presence;
   const all = await projects();
   return new View('channel-form', {
-    known: known && channels.view(known),
+    known: known && channels.toView(known),
     kind,
     spec,
     required: {
@@ -86,7 +86,7 @@ export async function renderEditor(parts: EditorParts, request: HttpRequest, pro
     },
     server_default: typeof preset === 'object' ? preset.default : null,
     form: { ...form, monitors: joined('monitors'), tags: joined('tags') },
-    stored_headers: known === null ? '' : channels.view(known).header_names.join(', '),
+    stored_headers: known === null ? '' : channels.toView(known).header_names.join(', '),
     severities: SEVERITIES,
     events: [
       { value: ALL_EVENTS, label: 'All events' },
@@ -101,7 +101,7 @@ export async function renderEditor(parts: EditorParts, request: HttpRequest, pro
     urgent: isTicked('critical_immediately'),
     action: known === null ? '/notifications' : `/notifications/${known.id}/edit`,
     crumbs: [
-      CRUMB,
+      BREADCRUMB,
       known === null ? { label: 'New channel' } : { label: known.name, href: `/notifications/${known.id}` },
     ],
     ...problem,

@@ -1,12 +1,12 @@
 import joi from 'joi';
-import { formPage, pageActions, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { createFormPage, createPageActions, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
-import { KINDS } from '../channels/kinds.js';
-import { toDeliveryView, type DeliveryReader } from '../http/delivery-view.js';
+import { CHANNEL_KINDS } from '../channels/kinds.js';
+import { toDeliveryView, type RecipientReader } from '../http/delivery-view.js';
 import { TOPICS, type Topic } from '../notes/topics.js';
 import { describeFailures } from '../sending/attempt.js';
-import type { TestMessages } from '../sending/test-message.js';
-import { renderEditor, readForm, type EditorParts } from './editor.js';
+import type { TestMessageSender } from '../sending/test-message.js';
+import { renderEditor, readChannelForm, type EditorServices } from './editor.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Notifications';
@@ -15,9 +15,9 @@ const id = joi.string().guid().required();
 const params = joi.object({ id });
 const MAX_SHOWN_DELIVERIES = 50;
 
-export interface NotificationPageParts extends EditorParts {
-  tests: TestMessages;
-  reader: DeliveryReader;
+export interface NotificationPageServices extends EditorServices {
+  tests: TestMessageSender;
+  reader: RecipientReader;
 }
 
 function describeFilter({
@@ -39,7 +39,7 @@ function describeFilter({
 }
 
 async function renderChannelPage(
-  { channels, reader }: NotificationPageParts,
+  { channels, reader }: NotificationPageServices,
   request: HttpRequest,
   done: Record<string, unknown> = {},
 ): Promise<View> {
@@ -50,7 +50,7 @@ async function renderChannelPage(
   ]);
   return new View('channel', {
     title: channel.name,
-    channel: { ...channels.view(channel), kind_label: KINDS[channel.kind].label },
+    channel: { ...channels.toView(channel), kind_label: CHANNEL_KINDS[channel.kind].label },
     filter: describeFilter(channel),
     recent: recent.items.map((note) => {
       const view = toDeliveryView(note, channel, reader);
@@ -62,9 +62,9 @@ async function renderChannelPage(
   });
 }
 
-export function pages(parts: NotificationPageParts): PageSpec[] {
+export function buildNotificationPages(parts: NotificationPageServices): PageSpec[] {
   const { channels, tests } = parts;
-  const action = pageActions(
+  const action = createPageActions(
     { path: '/notifications/{id}', title, access, input: { params } },
     (request, { message }) => renderChannelPage(parts, request, { problem: message }),
   );
@@ -94,7 +94,7 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
       access,
       handle: async () => {
         const items = (await channels.list()).map((one) =>
-          Object.assign(channels.view(one), { kind_label: KINDS[one.kind].label }),
+          Object.assign(channels.toView(one), { kind_label: CHANNEL_KINDS[one.kind].label }),
         );
         return new View('channels', { items });
       },
@@ -106,10 +106,10 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
       input: { query: joi.object({ kind: joi.string().max(40) }) },
       handle: (request) => renderEditor(parts, request),
     },
-    formPage(
+    createFormPage(
       { path: '/notifications', title, access, creates: true },
       async (request) => {
-        const made = await channels.create(request.principal, readForm(request, null));
+        const made = await channels.create(request.principal, readChannelForm(request, null));
         return new Redirect(`/notifications/${made.id}`, {
           tone: 'success',
           message: 'Channel created. Send a test to see whether it arrives.',
@@ -131,11 +131,11 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
       input: { params },
       handle: (request) => renderEditor(parts, request),
     },
-    formPage(
+    createFormPage(
       { path: '/notifications/{id}/edit', title, access, input: { params } },
       async (request) => {
         const known = await channels.getChannel(request.principal, request.params['id'] ?? '');
-        await channels.change(request.principal, known.id, readForm(request, known));
+        await channels.change(request.principal, known.id, readChannelForm(request, known));
         return new Redirect(`/notifications/${known.id}`, { tone: 'success', message: 'Channel saved.' });
       },
       (request, problem) => renderEditor(parts, request, problem),

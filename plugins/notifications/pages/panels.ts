@@ -1,9 +1,9 @@
 import { View, type Clock, type PanelSpec } from '../../../kernel/contract.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import type { Channels } from '../channels/channels.js';
+import type { ChannelService } from '../channels/channels.js';
 
-export function panels(channels: Pick<Channels, 'list'>, clock: Pick<Clock, 'now'>): PanelSpec[] {
+export function buildNotificationPanels(channels: Pick<ChannelService, 'list'>, clock: Pick<Clock, 'now'>): PanelSpec[] {
   return [
     {
       id: 'notifications.disabled',
@@ -11,7 +11,7 @@ export function panels(channels: Pick<Channels, 'list'>, clock: Pick<Clock, 'now
       order: 35,
       load: async ({ role }) => {
         if (role !== 'admin') return null;
-        const anHourAgo = isoOf(clock.now() - HOUR_MS);
+        const anHourAgo = toIsoString(clock.now() - HOUR_MS);
         const isFailing = ({ enabled, failing_since }: Channel): boolean =>
           enabled && failing_since !== null && failing_since <= anHourAgo;
         const all = await channels.list();

@@ -1,8 +1,8 @@
 /** Finds channels by name, never by address, for administrators. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Channels } from '../channels/channels.js';
+import type { ChannelService } from '../channels/channels.js';
 
-export const createChannelSearch = (channels: Pick<Channels, 'list'>): SearchProvider => ({
+export const createChannelSearch = (channels: Pick<ChannelService, 'list'>): SearchProvider => ({
   label: 'Channels',
   icon: 'send',
   order: 65,

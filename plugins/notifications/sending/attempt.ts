@@ -1,14 +1,14 @@
-import type { Destination } from '../channels/channel.js';
-import type { Message } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage } from '../notes/message.js';
 import type { RecipientResult } from '../notes/stored-note.js';
 import { fitMessage } from './splitting.js';
-import { SendError, type Sender } from '../services/sender.js';
+import { SendError, type MessageSender } from '../services/sender.js';
 
 const RECIPIENT_TIMEOUT_MS = 20_000;
 /** After this time no other recipient is attempted, because the lease of the channel ends soon. */
 const ATTEMPT_TIMEOUT_MS = 25_000;
 
-export interface AttemptResult {
+export interface SendAttemptResult {
   /** In the order of the recipients; `waiting` means that a retry may succeed. */
   results: RecipientResult[];
   retryAfterMs: number;
@@ -20,20 +20,20 @@ export interface AttemptResult {
  * @param isBare removes internal hosts from errors, which project tokens can read
  */
 export async function sendMessageAttempt(
-  sender: Sender,
-  message: Message,
-  destination: Destination,
+  sender: MessageSender,
+  message: NotificationMessage,
+  destination: ChannelDestination,
   recipients: readonly string[],
   isBare: boolean,
-): Promise<AttemptResult> {
+): Promise<SendAttemptResult> {
   const began = performance.now();
-  const attempt: AttemptResult = { results: [], retryAfterMs: 0, content: false };
+  const attempt: SendAttemptResult = { results: [], retryAfterMs: 0, content: false };
   const fitted = fitMessage(message, sender);
   let server: SendError | null = null;
   for (const address of recipients) {
     if (server === null && performance.now() - began > ATTEMPT_TIMEOUT_MS)
       server = new SendError('The server took too long for the recipients before.', false);
-    const error: SendError | null = server ?? (await sendWithin(sender, fitted, destination, address));
+    const error: SendError | null = server ?? (await sendWithTimeout(sender, fitted, destination, address));
     if (error?.more.server === true) server = error;
     attempt.retryAfterMs = Math.max(attempt.retryAfterMs, error?.more.retryAfterMs ?? 0);
     attempt.content ||= error?.more.content === true;
@@ -44,10 +44,10 @@ export async function sendMessageAttempt(
   return attempt;
 }
 
-async function sendWithin(
-  sender: Sender,
-  message: Message,
-  destination: Destination,
+async function sendWithTimeout(
+  sender: MessageSender,
+  message: NotificationMessage,
+  destination: ChannelDestination,
   recipient: string,
 ): Promise<SendError | null> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,29 +1,29 @@
 import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import type { ChannelDirectory } from '../channels/channel-directory.js';
+import type { ChannelCache } from '../channels/channel-directory.js';
 import type { ChannelDisabled } from '../notes/note.js';
-import type { StoredNote } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-note.js';
 
 /** Retention of notifications for a disabled channel (contract 30, amendments). */
-const STORAGE_MS = 7 * DAY_MS;
+const DISABLED_RETENTION_MS = 7 * DAY_MS;
 const MAX_CHANNELS = 1_000;
 
-export interface DisabledChannelParts {
+export interface DisabledChannelDeps {
   channels: Collection<Channel>;
-  directory: ChannelDirectory;
+  directory: ChannelCache;
   emit: PluginContext['emit'];
   log: Logger;
 }
 
-export class DisabledChannels {
-  constructor(private readonly parts: DisabledChannelParts) {}
+export class DisabledChannelReporter {
+  constructor(private readonly parts: DisabledChannelDeps) {}
 
   /**
    * Emits `channel.disabled`. Its id stays in the channel's document until every durable listener
    * stored it.
    */
-  async announce({ id, name, kind, disabled_reason, disabled_at, disabled_event }: Channel): Promise<void> {
+  async emitDisabled({ id, name, kind, disabled_reason, disabled_at, disabled_event }: Channel): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const { channels, directory, emit, log } = this.parts;
     directory.invalidate();
@@ -37,18 +37,18 @@ export class DisabledChannels {
   async reconcile(): Promise<void> {
     const filter = { disabled_event: { exists: true } };
     const { items } = await this.parts.channels.find({ filter, limit: MAX_CHANNELS });
-    for (const channel of items) await this.announce(channel);
+    for (const channel of items) await this.emitDisabled(channel);
   }
 }
 
-export async function expireNotes(
-  notes: Collection<StoredNote>,
+export async function expireNotifications(
+  notes: Collection<StoredNotification>,
   channels: Pick<Collection<Channel>, 'find'>,
   clock: Clock,
 ): Promise<void> {
   const { items } = await channels.find({ filter: { enabled: false }, limit: MAX_CHANNELS });
   await notes.changeMany(
-    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: isoOf(clock.now() - STORAGE_MS) } },
+    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: toIsoString(clock.now() - DISABLED_RETENTION_MS) } },
     { set: { state: 'expired' } },
   );
 }

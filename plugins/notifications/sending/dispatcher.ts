@@ -5,35 +5,35 @@
  * deduplicate.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
-import type { Channel, Destination } from '../channels/channel.js';
+import type { Channel, ChannelDestination } from '../channels/channel.js';
 import type { ChannelKind } from '../channels/kinds.js';
-import { isoOf } from '../../../lib/time.js';
-import { buildMessage, type Message } from '../notes/message.js';
-import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
-import { sendMessageAttempt, type AttemptResult } from './attempt.js';
-import type { NoteOutcomes } from './outcomes.js';
-import { LEASE_MS, SendTimes } from './send-times.js';
-import { splitNotes } from './splitting.js';
-import { SendError, type Sender } from '../services/sender.js';
+import { toIsoString } from '../../../lib/time.js';
+import { buildMessage, type NotificationMessage } from '../notes/message.js';
+import type { RecipientResult, StoredNotification } from '../notes/stored-note.js';
+import { sendMessageAttempt, type SendAttemptResult } from './attempt.js';
+import type { OutcomeRecorder } from './outcomes.js';
+import { CHANNEL_LEASE_MS, SendTimeCalculator } from './send-times.js';
+import { splitNotifications } from './splitting.js';
+import { SendError, type MessageSender } from '../services/sender.js';
 
-const MAX_NOTES_PER_TURN = 200;
+const MAX_NOTES_PER_RUN = 200;
 
-interface Batch {
-  notes: StoredNote[];
+interface NotificationBatch {
+  notes: StoredNotification[];
   begun: boolean;
 }
 
-interface Lane {
+interface ChannelLane {
   run: Promise<void>;
   again: boolean;
 }
 
-export interface DispatcherParts {
-  notes: Collection<StoredNote>;
+export interface DispatcherDeps {
+  notes: Collection<StoredNotification>;
   channels: Collection<Channel>;
-  senders: Partial<Record<ChannelKind, Sender>>;
-  outcomes: NoteOutcomes;
-  open: (channel: Channel) => Destination;
+  senders: Partial<Record<ChannelKind, MessageSender>>;
+  outcomes: OutcomeRecorder;
+  open: (channel: Channel) => ChannelDestination;
   disabled: (channel: Channel) => Promise<void>;
   clock: Clock;
   ids: Ids;
@@ -42,34 +42,34 @@ export interface DispatcherParts {
   timezone: string;
 }
 
-export class Dispatcher {
-  readonly #times: SendTimes;
-  readonly #lanes = new Map<string, Lane>();
+export class NotificationDispatcher {
+  readonly #times: SendTimeCalculator;
+  readonly #lanes = new Map<string, ChannelLane>();
   #stopped = false;
 
-  constructor(private readonly parts: DispatcherParts) {
-    this.#times = new SendTimes(parts.notes, parts.channels, parts.clock, parts.outcomes.times);
+  constructor(private readonly parts: DispatcherDeps) {
+    this.#times = new SendTimeCalculator(parts.notes, parts.channels, parts.clock, parts.outcomes.sendTimes);
   }
 
   wake(channelIds: readonly string[]): void {
     for (const id of channelIds) {
       if (this.#stopped) return;
       const lane = this.#lanes.get(id);
-      if (lane === undefined) this.#open(id);
+      if (lane === undefined) this.#startLane(id);
       else lane.again = true;
     }
   }
 
-  #open(id: string): void {
-    const lane: Lane = { run: Promise.resolve(), again: true };
+  #startLane(id: string): void {
+    const lane: ChannelLane = { run: Promise.resolve(), again: true };
     this.#lanes.set(id, lane);
-    lane.run = this.#drive(id, lane);
+    lane.run = this.#runLane(id, lane);
   }
 
-  async #drive(id: string, lane: Lane): Promise<void> {
+  async #runLane(id: string, lane: ChannelLane): Promise<void> {
     while (lane.again && !this.#stopped) {
       lane.again = false;
-      await this.run(id).catch((err: unknown) =>
+      await this.sendDue(id).catch((err: unknown) =>
         this.parts.log.error({ err, channel: id }, 'channel could not be served; the job retries'),
       );
     }
@@ -78,29 +78,29 @@ export class Dispatcher {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.idle();
+    await this.waitUntilIdle();
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#lanes.size > 0) await Promise.all([...this.#lanes.values()].map(({ run }) => run));
   }
 
   async wakeDue(): Promise<void> {
-    await this.#times.anchor();
+    await this.#times.clampFutureTimes();
     const filter = { state: { in: ['waiting', 'sending'] }, send_at: { lte: this.parts.clock.iso() } };
     const counts = await this.parts.notes.groupCount('channel_id', filter);
     this.wake(counts.map(({ key }) => String(key)));
   }
 
   /** Sends due notifications of one channel, unless another process does. */
-  async run(channelId: string): Promise<void> {
+  async sendDue(channelId: string): Promise<void> {
     const claimed = await this.#claim(channelId);
     if (claimed === null) return;
     let channel = claimed;
     try {
       const batches = await this.#listBatches(channel);
       while (batches.length > 0 && channel.enabled && !this.#stopped) {
-        const batch = batches.shift() as Batch;
+        const batch = batches.shift() as NotificationBatch;
         if (!(await this.#renew(claimed))) return;
         const attempt = await this.#send(channel, batch);
         if (attempt.halves !== null) batches.unshift(...attempt.halves);
@@ -118,19 +118,19 @@ export class Dispatcher {
     if (!channel.enabled) await this.parts.disabled(channel);
   }
 
-  async #listBatches(channel: Channel): Promise<Batch[]> {
+  async #listBatches(channel: Channel): Promise<NotificationBatch[]> {
     const { notes, clock, baseUrl } = this.parts;
     const now = clock.iso();
     const { items } = await notes.find({
       filter: { channel_id: channel.id, state: { in: ['waiting', 'sending'] }, send_at: { lte: now } },
       sort: [['id', 'asc']],
-      limit: MAX_NOTES_PER_TURN,
+      limit: MAX_NOTES_PER_RUN,
     });
     // After a crash or a partial delivery the same message is sent again, so that its id identifies
     // a repeat.
-    const isBegun = ({ state, recipients }: StoredNote): boolean =>
+    const isBegun = ({ state, recipients }: StoredNotification): boolean =>
       state === 'sending' || (recipients !== null && recipients !== undefined);
-    const begun = new Map<string | null, StoredNote[]>();
+    const begun = new Map<string | null, StoredNotification[]>();
     for (const note of items.filter(isBegun)) begun.set(note.message_id, [...(begun.get(note.message_id) ?? []), note]);
     const isHeld = channel.next_at !== null && channel.next_at > now;
     const fresh = items.filter(
@@ -140,27 +140,27 @@ export class Dispatcher {
     const zone = this.#getTimezone(channel);
     return [
       ...[...begun.values()].map((begunNotes) => ({ notes: begunNotes, begun: true })),
-      ...splitNotes(fresh, sender, baseUrl(), zone).map((part) => ({ notes: part, begun: false })),
+      ...splitNotifications(fresh, sender, baseUrl(), zone).map((part) => ({ notes: part, begun: false })),
     ];
   }
 
   async #claim(id: string): Promise<Channel | null> {
     const { clock, ids, channels } = this.parts;
     const now = clock.now();
-    const free = { id, enabled: true, or: [{ lease_until: null }, { lease_until: { lte: isoOf(now) } }] };
-    const set = { lease_by: ids.uuid(), lease_until: this.#times.in(LEASE_MS) };
+    const free = { id, enabled: true, or: [{ lease_until: null }, { lease_until: { lte: toIsoString(now) } }] };
+    const set = { lease_by: ids.uuid(), lease_until: this.#times.getTimeIn(CHANNEL_LEASE_MS) };
     return (await channels.change(free, { set }))?.doc ?? null;
   }
 
   async #renew({ id, lease_by }: Channel): Promise<boolean> {
-    const set = { lease_until: this.#times.in(LEASE_MS) };
+    const set = { lease_until: this.#times.getTimeIn(CHANNEL_LEASE_MS) };
     return (await this.parts.channels.change({ id, lease_by, enabled: true }, { set })) !== null;
   }
 
   async #send(
     channel: Channel,
-    { notes: batch, begun }: Batch,
-  ): Promise<{ channel: Channel; halves: Batch[] | null; retryAt: string | null }> {
+    { notes: batch, begun }: NotificationBatch,
+  ): Promise<{ channel: Channel; halves: NotificationBatch[] | null; retryAt: string | null }> {
     const { notes, outcomes, baseUrl } = this.parts;
     const message = buildMessage(batch, baseUrl(), this.#getTimezone(channel));
     const [first] = batch;
@@ -181,16 +181,16 @@ export class Dispatcher {
     return { channel: after, halves: null, retryAt };
   }
 
-  async #postpone(batches: readonly Batch[], send_at: string): Promise<void> {
+  async #postpone(batches: readonly NotificationBatch[], send_at: string): Promise<void> {
     const ids = batches.flatMap(({ notes }) => notes.map(({ id }) => id));
     if (ids.length > 0) await this.parts.notes.changeMany({ id: { in: ids }, state: 'waiting' }, { set: { send_at } });
   }
 
-  #attempt(channel: Channel, message: Message, before: readonly RecipientResult[]): Promise<AttemptResult> {
+  #attempt(channel: Channel, message: NotificationMessage, before: readonly RecipientResult[]): Promise<SendAttemptResult> {
     const sender = this.#getSender(channel);
     const destination = this.parts.open(channel);
     const waiting = before.filter(({ state }) => state === 'waiting').map(({ address }) => address);
-    const all = sender.recipients?.(destination.target) ?? [''];
+    const all = sender.listRecipients?.(destination.target) ?? [''];
     const isBare = channel.projects.length > 0;
     return sendMessageAttempt(sender, message, destination, before.length > 0 ? waiting : all, isBare);
   }
@@ -204,13 +204,13 @@ export class Dispatcher {
     return timezone ?? this.parts.timezone;
   }
 
-  #getSender({ kind }: Channel): Sender {
+  #getSender({ kind }: Channel): MessageSender {
     return this.parts.senders[kind] ?? UNCONFIGURED_SENDER;
   }
 }
 
 /** Placeholder for e-mail without a server; notifications wait until one is configured. */
-const UNCONFIGURED_SENDER: Sender = {
-  limits: { notes: MAX_NOTES_PER_TURN, bytes: Number.MAX_SAFE_INTEGER },
+const UNCONFIGURED_SENDER: MessageSender = {
+  limits: { notes: MAX_NOTES_PER_RUN, bytes: Number.MAX_SAFE_INTEGER },
   send: () => Promise.reject(new SendError('E-mail is not configured: set notifications.smtp_host.', false)),
 };

@@ -1,12 +1,12 @@
 import type { Collection } from '../../../kernel/contract.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
-import type { StoredNote } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-note.js';
 
 const MAX_CHANNELS = 200;
 
 export async function listEventReceivers(
-  notes: Pick<Collection<StoredNote>, 'find'>,
+  notes: Pick<Collection<StoredNotification>, 'find'>,
   channels: Pick<Collection<Channel>, 'find'>,
   event: string,
 ): Promise<Omit<AlarmReceiver, 'event'>[]> {

@@ -5,18 +5,18 @@
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import { DueTimes } from '../../../lib/clock-skew.js';
-import { isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DueTimeTracker } from '../../../lib/clock-skew.js';
+import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
-import { describeFailures, type AttemptResult } from './attempt.js';
-import { getNotificationRetryDelay, GIVE_UP_MS } from './retry-schedule.js';
+import type { RecipientResult, StoredNotification } from '../notes/stored-note.js';
+import { describeFailures, type SendAttemptResult } from './attempt.js';
+import { getNotificationRetryDelay, MAX_RETRY_DURATION_MS } from './retry-schedule.js';
 
-const PURPOSE = 'notifications.recipients';
+const ENCRYPTION_PURPOSE = 'notifications.recipients';
 const MAX_ERROR_CHARACTERS = 2_000;
 
-export interface OutcomeParts {
-  notes: Collection<StoredNote>;
+export interface OutcomeRecorderDeps {
+  notes: Collection<StoredNotification>;
   channels: Collection<Channel>;
   cipher: Cipher;
   clock: Clock;
@@ -24,19 +24,19 @@ export interface OutcomeParts {
   log: Logger;
 }
 
-type NoteFields = Pick<StoredNote, 'state' | 'error' | 'recipients'> &
-  Partial<Pick<StoredNote, 'sent_at' | 'first_attempt_at' | 'attempts' | 'send_at'>>;
+type OutcomeFields = Pick<StoredNotification, 'state' | 'error' | 'recipients'> &
+  Partial<Pick<StoredNotification, 'sent_at' | 'first_attempt_at' | 'attempts' | 'send_at'>>;
 
-export class NoteOutcomes {
-  readonly times: DueTimes;
+export class OutcomeRecorder {
+  readonly sendTimes: DueTimeTracker;
 
-  constructor(private readonly parts: OutcomeParts) {
-    this.times = new DueTimes(parts.clock);
+  constructor(private readonly parts: OutcomeRecorderDeps) {
+    this.sendTimes = new DueTimeTracker(parts.clock);
   }
 
-  readRecipients({ recipients }: Pick<StoredNote, 'recipients'>): RecipientResult[] | null {
+  readRecipients({ recipients }: Pick<StoredNotification, 'recipients'>): RecipientResult[] | null {
     if (recipients === null || recipients === undefined) return null;
-    return JSON.parse(this.parts.cipher.open(recipients, PURPOSE)) as RecipientResult[];
+    return JSON.parse(this.parts.cipher.open(recipients, ENCRYPTION_PURPOSE)) as RecipientResult[];
   }
 
   /**
@@ -47,26 +47,26 @@ export class NoteOutcomes {
    */
   async record(
     channel: Channel,
-    batch: readonly StoredNote[],
+    batch: readonly StoredNotification[],
     before: readonly RecipientResult[],
-    attempt: AttemptResult,
+    attempt: SendAttemptResult,
     isFresh: boolean,
   ): Promise<Channel> {
     const now = this.parts.clock.now();
-    const merged = merge(before, attempt.results);
+    const merged = mergeResults(before, attempt.results);
     const error = describeFailures(merged)?.slice(0, MAX_ERROR_CHARACTERS) ?? null;
     const hasSent = attempt.results.some(({ state }) => state === 'sent');
-    const failing_since = hasSent ? null : (channel.failing_since ?? isoOf(now));
-    const hasFailedLong = failing_since !== null && Date.parse(failing_since) <= now - GIVE_UP_MS;
-    const set = this.#buildNoteFields(batch, merged, attempt, { now, error, keeps: hasFailedLong });
+    const failing_since = hasSent ? null : (channel.failing_since ?? toIsoString(now));
+    const hasFailedLong = failing_since !== null && Date.parse(failing_since) <= now - MAX_RETRY_DURATION_MS;
+    const set = this.#buildNotificationFields(batch, merged, attempt, { now, error, keeps: hasFailedLong });
     await this.parts.notes.changeMany({ channel_id: channel.id, id: { in: batch.map(({ id }) => id) } }, { set });
     const hasEnded = set.state === 'failed' || (set.state === 'waiting' && set.attempts === 0);
     const digest = isFresh && hasSent && channel.digest_minutes > 0;
     const changed: Partial<Channel> = {
       last_error: error,
       failing_since,
-      ...(hasSent && { last_sent_at: isoOf(now) }),
-      ...(digest && { next_at: this.times.at(now + channel.digest_minutes * MINUTE_MS) }),
+      ...(hasSent && { last_sent_at: toIsoString(now) }),
+      ...(digest && { next_at: this.sendTimes.scheduleAt(now + channel.digest_minutes * MINUTE_MS) }),
       ...(hasEnded && hasFailedLong && this.#buildDisabledFields(now, error)),
     };
     if (error !== null)
@@ -78,46 +78,46 @@ export class NoteOutcomes {
     return { ...channel, ...changed };
   }
 
-  #buildNoteFields(
-    batch: readonly StoredNote[],
+  #buildNotificationFields(
+    batch: readonly StoredNotification[],
     merged: readonly RecipientResult[],
-    { retryAfterMs }: AttemptResult,
+    { retryAfterMs }: SendAttemptResult,
     { now, error, keeps }: { now: number; error: string | null; keeps: boolean },
-  ): NoteFields {
+  ): OutcomeFields {
     const hasReached = merged.some(({ state }) => state === 'sent');
     const isPartial = hasReached && merged.some(({ state }) => state !== 'sent');
-    const recipients = isPartial ? this.parts.cipher.seal(JSON.stringify(merged), PURPOSE) : null;
-    const ended: NoteFields = { state: hasReached ? 'sent' : 'failed', error, recipients };
-    const sent_at = hasReached ? isoOf(now) : null;
+    const recipients = isPartial ? this.parts.cipher.seal(JSON.stringify(merged), ENCRYPTION_PURPOSE) : null;
+    const ended: OutcomeFields = { state: hasReached ? 'sent' : 'failed', error, recipients };
+    const sent_at = hasReached ? toIsoString(now) : null;
     if (!merged.some(({ state }) => state === 'waiting')) return { ...ended, sent_at };
-    const first = batch.map(({ first_attempt_at }) => first_attempt_at ?? isoOf(now)).reduce((a, b) => (a < b ? a : b));
+    const first = batch.map(({ first_attempt_at }) => first_attempt_at ?? toIsoString(now)).reduce((a, b) => (a < b ? a : b));
     const attempts = Math.max(...batch.map((note) => note.attempts)) + 1;
-    const last = Date.parse(first) + GIVE_UP_MS;
+    const last = Date.parse(first) + MAX_RETRY_DURATION_MS;
     if (now < last)
       return {
         state: 'waiting',
         error,
         recipients,
         first_attempt_at: first,
-        send_at: this.times.at(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
+        send_at: this.sendTimes.scheduleAt(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
     // The channel disables itself; unsent notifications wait until it is enabled.
-    return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: isoOf(now) };
+    return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: toIsoString(now) };
   }
 
   #buildDisabledFields(now: number, error: string | null): Partial<Channel> {
     const { ids } = this.parts;
     return {
       enabled: false,
-      disabled_at: isoOf(now),
+      disabled_at: toIsoString(now),
       disabled_reason: `No message was taken for 24 hours. The last error: ${error ?? 'unknown'}`,
       disabled_event: `evt_${ids.uuid()}`,
     };
   }
 }
 
-function merge(before: readonly RecipientResult[], results: readonly RecipientResult[]): RecipientResult[] {
+function mergeResults(before: readonly RecipientResult[], results: readonly RecipientResult[]): RecipientResult[] {
   const newest = new Map(before.map((result) => [result.address, result]));
   for (const result of results) newest.set(result.address, result);
   return [...newest.values()];

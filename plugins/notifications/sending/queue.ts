@@ -4,25 +4,25 @@
  */
 import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
-import type { ChannelDirectory } from '../channels/channel-directory.js';
-import { wantsNote } from '../channels/channel-filter.js';
+import type { ChannelCache } from '../channels/channel-directory.js';
+import { shouldNotify } from '../channels/channel-filter.js';
 import { getQuietEnd } from '../channels/quiet-hours.js';
-import { all } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
-import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
+import { collectAll } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { AlarmAcknowledgement } from '../../../ports/domain/alarms/receivers.js';
 import { toNote } from '../notes/describe-event.js';
-import type { ChannelDisabled, Note } from '../notes/note.js';
-import { toAcknowledgement } from '../notes/monitor-notes.js';
-import type { StoredNote } from '../notes/stored-note.js';
+import type { ChannelDisabled, Notification } from '../notes/note.js';
+import { toAcknowledgementNote } from '../notes/monitor-notes.js';
+import type { StoredNotification } from '../notes/stored-note.js';
 import { dampAlarm } from './flapping.js';
 
-type Occurred = Pick<DomainEvent, 'id' | 'event' | 'timestamp'>;
+type EventReference = Pick<DomainEvent, 'id' | 'event' | 'timestamp'>;
 
-export class NoteQueue {
+export class NotificationQueue {
   constructor(
-    private readonly notes: Collection<StoredNote>,
+    private readonly notes: Collection<StoredNotification>,
     private readonly channels: Collection<Channel>,
-    private readonly directory: ChannelDirectory,
+    private readonly directory: ChannelCache,
     private readonly clock: Clock,
     private readonly timezone: string,
   ) {}
@@ -39,24 +39,24 @@ export class NoteQueue {
       for (const id of await this.#findEarlierReceivers(note)) wanted.add(id);
       await this.#closeFault(note);
     }
-    return this.#store(event, wanted, (zone) => toNote(event, zone) ?? note);
+    return this.#storeForChannels(event, wanted, (zone) => toNote(event, zone) ?? note);
   }
 
-  async enqueueAlarmWord(word: AlarmWord): Promise<string[]> {
-    const note = toAcknowledgement(word);
+  async enqueueAcknowledgement(word: AlarmAcknowledgement): Promise<string[]> {
+    const note = toAcknowledgementNote(word);
     // Only unacknowledged alarms have reminders.
     await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
-    return this.#store({ ...word, event: 'monitor.acknowledged' }, await this.#findEarlierReceivers(note), () => note);
+    return this.#storeForChannels({ ...word, event: 'monitor.acknowledged' }, await this.#findEarlierReceivers(note), () => note);
   }
 
-  async #findSubscribers(note: Note, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
+  async #findSubscribers(note: Notification, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
     const channels = await this.directory.listAll();
-    const wanting = channels.filter((channel) => wantsNote(channel, note, event, project_slug));
+    const wanting = channels.filter((channel) => shouldNotify(channel, note, event, project_slug));
     if (event !== 'channel.disabled') return new Set(wanting.map(({ id }) => id));
     return new Set(findSubstitutes(data as ChannelDisabled, channels, wanting).map(({ id }) => id));
   }
 
-  async #findEarlierReceivers({ fault }: Note): Promise<Set<string>> {
+  async #findEarlierReceivers({ fault }: Notification): Promise<Set<string>> {
     if (fault === null) return new Set();
     // Drops an alarm that is deferred as flapping, together with its end.
     const filter = {
@@ -64,27 +64,27 @@ export class NoteQueue {
       end: false,
       or: [{ state: { in: ['sending', 'sent'] } }, { state: 'waiting', flapping: null }],
     };
-    return new Set((await all(this.notes, { filter, limit: 200 })).map((note) => note.channel_id));
+    return new Set((await collectAll(this.notes, { filter, limit: 200 })).map((note) => note.channel_id));
   }
 
-  async #closeFault({ fault }: Note): Promise<void> {
+  async #closeFault({ fault }: Notification): Promise<void> {
     if (fault === null) return;
     await this.notes.changeMany({ fault, end: false, state: 'waiting', flapping: true }, { set: { state: 'damped' } });
     await this.notes.changeMany({ fault, open: true }, { set: { open: false } });
   }
 
   /** Disabled channels are included: they send it when enabled again. */
-  async #store(event: Occurred, wanted: ReadonlySet<string>, noteFor: (zone: string) => Note): Promise<string[]> {
+  async #storeForChannels(event: EventReference, wanted: ReadonlySet<string>, noteFor: (zone: string) => Notification): Promise<string[]> {
     const found = await Promise.all([...wanted].map((id) => this.channels.get(id)));
     const channels = found.filter((channel) => channel !== null);
     const rows = await Promise.all(
-      channels.map((channel) => this.#toStoredNote(channel, event, noteFor(channel.timezone ?? this.timezone))),
+      channels.map((channel) => this.#toStoredNotification(channel, event, noteFor(channel.timezone ?? this.timezone))),
     );
     const results = await this.notes.bulk(rows.map((row) => ({ insert: row })));
     return channels.filter(({ enabled }, i) => enabled && 'n' in (results[i] ?? {})).map(({ id }) => id);
   }
 
-  async #toStoredNote(channel: Channel, event: Occurred, note: Note): Promise<StoredNote> {
+  async #toStoredNotification(channel: Channel, event: EventReference, note: Notification): Promise<StoredNotification> {
     const now = this.clock.now();
     const urgent = note.severity === 'critical' && channel.critical_immediately;
     const { holdMs, notice } = await dampAlarm(this.notes, channel, note, event);
@@ -109,7 +109,7 @@ export class NoteQueue {
       attempts: 0,
       first_attempt_at: null,
       recipients: null,
-      send_at: isoOf(urgent ? from : getQuietEnd(from, channel.quiet)),
+      send_at: toIsoString(urgent ? from : getQuietEnd(from, channel.quiet)),
       message_id: null,
       error: null,
       sent_at: null,

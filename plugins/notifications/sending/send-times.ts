@@ -1,35 +1,35 @@
 /** Due times of notifications, which follow the monotonic clock (contract 95, a bad day). */
 import type { Clock, Collection } from '../../../kernel/contract.js';
-import { DueTimes } from '../../../lib/clock-skew.js';
-import { all } from '../../../lib/paging.js';
+import { DueTimeTracker } from '../../../lib/clock-skew.js';
+import { collectAll } from '../../../lib/paging.js';
 import { MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import { getQuietEnd } from '../channels/quiet-hours.js';
-import type { StoredNote } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-note.js';
 import { getNotificationRetryDelay } from './retry-schedule.js';
 
 /** Longer than an attempt with its writes; after a crash the channel is blocked for this time. */
-export const LEASE_MS = 45 * SECOND_MS;
+export const CHANNEL_LEASE_MS = 45 * SECOND_MS;
 
-export class SendTimes {
+export class SendTimeCalculator {
   constructor(
-    private readonly notes: Collection<StoredNote>,
+    private readonly notes: Collection<StoredNotification>,
     private readonly channels: Collection<Channel>,
     private readonly clock: Clock,
-    private readonly due = new DueTimes(clock),
+    private readonly due = new DueTimeTracker(clock),
   ) {}
 
-  in(ms: number): string {
-    return this.due.in(ms);
+  getTimeIn(ms: number): string {
+    return this.due.scheduleIn(ms);
   }
 
   /** Must be called before due notifications are read. */
-  anchor(): Promise<void> {
+  clampFutureTimes(): Promise<void> {
     const { due, notes, channels } = this;
     return due.reanchorIfNeeded(async () => {
-      for (const channel of await all(channels, { limit: 200 })) {
+      for (const channel of await collectAll(channels, { limit: 200 })) {
         const { id, digest_minutes } = channel;
-        await due.reanchor(channels, { field: 'lease_until', filter: { id }, longest: () => LEASE_MS });
+        await due.reanchor(channels, { field: 'lease_until', filter: { id }, longest: () => CHANNEL_LEASE_MS });
         await due.reanchor(channels, { field: 'next_at', filter: { id }, longest: () => digest_minutes * MINUTE_MS });
         await due.reanchor(notes, {
           field: 'send_at',
@@ -40,7 +40,7 @@ export class SendTimes {
     });
   }
 
-  #getMaxDelay({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNote): number {
+  #getMaxDelay({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNotification): number {
     const { state, severity, attempts, flapping } = note;
     if (state === 'sending') return 0;
     if (attempts > 0) return getNotificationRetryDelay(attempts);

@@ -1,17 +1,17 @@
-import { buildMessage, type Message, type MessageLine, type MessageSource } from '../notes/message.js';
+import { buildMessage, type NotificationMessage, type MessageLine, type MessageSource } from '../notes/message.js';
 import { toSlackText, disableAutolinks } from '../services/escaping.js';
-import type { Sender } from '../services/sender.js';
+import type { MessageSender } from '../services/sender.js';
 
-const LINE_OVERHEAD = 60;
+const LINE_OVERHEAD_BYTES = 60;
 
-const measurePlain = ({ title, text, url }: MessageLine): number =>
+const measurePlainText = ({ title, text, url }: MessageLine): number =>
   Buffer.byteLength(disableAutolinks(title)) + Buffer.byteLength(disableAutolinks(text)) + Buffer.byteLength(url);
 
-type Measuring = Pick<Sender, 'limits' | 'measure'>;
+type MessageMeasure = Pick<MessageSender, 'limits' | 'measure'>;
 
-export function splitNotes<T extends MessageSource>(
+export function splitNotifications<T extends MessageSource>(
   notes: readonly T[],
-  sender: Measuring,
+  sender: MessageMeasure,
   baseUrl: string,
   zone: string,
 ): T[][] {
@@ -33,14 +33,14 @@ export function splitNotes<T extends MessageSource>(
   return parts;
 }
 
-export function fitMessage(message: Message, sender: Measuring): Message {
+export function fitMessage(message: NotificationMessage, sender: MessageMeasure): NotificationMessage {
   return { ...message, lines: message.lines.map((line) => fitLine(line, sender)) };
 }
 
-const measureMessage = (line: MessageLine, { measure }: Measuring): number =>
-  (measure ?? measurePlain)(line) + LINE_OVERHEAD;
+const measureMessage = (line: MessageLine, { measure }: MessageMeasure): number =>
+  (measure ?? measurePlainText)(line) + LINE_OVERHEAD_BYTES;
 
-function fitLine(line: MessageLine, sender: Measuring): MessageLine {
+function fitLine(line: MessageLine, sender: MessageMeasure): MessageLine {
   const fitted = { ...line };
   const { title = Number.MAX_SAFE_INTEGER } = sender.limits;
   while (toSlackText(fitted.title).length > title) fitted.title = shorten(fitted.title);

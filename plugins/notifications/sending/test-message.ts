@@ -3,25 +3,25 @@ import type { Channel } from '../channels/channel.js';
 import type { ChannelKind } from '../channels/kinds.js';
 import type { RecipientResult } from '../notes/stored-note.js';
 import { describeFailures } from './attempt.js';
-import type { Dispatcher } from './dispatcher.js';
+import type { NotificationDispatcher } from './dispatcher.js';
 
 /** Services that would keep the test as an open alert, so it is resolved. */
 const ALERT_KINDS: ReadonlySet<ChannelKind> = new Set(['pagerduty', 'opsgenie']);
 
-export interface TestResult {
+export interface ChannelTestResult {
   state: 'sent' | 'failed';
   duration_ms: number;
   error: string | null;
   recipients: RecipientResult[];
 }
 
-export class TestMessages {
+export class TestMessageSender {
   constructor(
-    private readonly dispatcher: Pick<Dispatcher, 'sendTest'>,
+    private readonly dispatcher: Pick<NotificationDispatcher, 'sendTest'>,
     private readonly clock: Clock,
   ) {}
 
-  async send(channel: Channel): Promise<TestResult> {
+  async send(channel: Channel): Promise<ChannelTestResult> {
     const began = this.clock.monotonic();
     const at = this.clock.iso();
     const note = {

@@ -1,20 +1,20 @@
-import { isEnd, type MessageLine } from '../notes/message.js';
-import type { NoteSeverity } from '../notes/note.js';
+import { isEndOfFault, type MessageLine } from '../notes/message.js';
+import type { NotificationSeverity } from '../notes/note.js';
 
-const COLOURS: Readonly<Record<NoteSeverity, string>> = {
+const SEVERITY_COLORS: Readonly<Record<NotificationSeverity, string>> = {
   critical: '#b3173c',
   high: '#d1492e',
   medium: '#d18a12',
   low: '#3f83d6',
 };
-const GREEN = '#2f9e5f';
-const GREY = '#7a8783';
+const RECOVERED_COLOR = '#2f9e5f';
+const CLOSED_COLOR = '#7a8783';
 
 /** Green for recovery, gray for an alarm that ended otherwise. */
-export function getColour({ phase, severity }: Pick<MessageLine, 'phase' | 'severity'>): string {
-  if (phase === 'recovered') return GREEN;
-  return isEnd({ phase }) ? GREY : COLOURS[severity];
+export function getSeverityColor({ phase, severity }: Pick<MessageLine, 'phase' | 'severity'>): string {
+  if (phase === 'recovered') return RECOVERED_COLOR;
+  return isEndOfFault({ phase }) ? CLOSED_COLOR : SEVERITY_COLORS[severity];
 }
 
 /** ntfy: 5 is most urgent. */
-export const PRIORITIES: Readonly<Record<NoteSeverity, number>> = { critical: 5, high: 4, medium: 3, low: 2 };
+export const NTFY_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = { critical: 5, high: 4, medium: 3, low: 2 };

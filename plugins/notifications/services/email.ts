@@ -1,9 +1,9 @@
 import type { Transporter } from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer';
-import type { Destination } from '../channels/channel.js';
-import { isEnd, type Message, type MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText, disableAutolinks } from './escaping.js';
-import { SendError, toText, type MailSender, type Sender } from './sender.js';
+import { SendError, toPlainMessage, type MailSender, type MessageSender } from './sender.js';
 
 export interface SmtpConfig {
   smtp_host: string;
@@ -14,22 +14,22 @@ export interface SmtpConfig {
   smtp_from: string;
 }
 
-const TIMEOUT_MS = 15_000;
-const COLOURS = { critical: '#b3173c', high: '#b02a1d', medium: '#835000', low: '#1c5cb0' } as const;
+const SMTP_TIMEOUT_MS = 15_000;
+const BAR_COLORS = { critical: '#b3173c', high: '#b02a1d', medium: '#835000', low: '#1c5cb0' } as const;
 
-const barColour = (line: MessageLine): string => {
+const getBarColor = (line: MessageLine): string => {
   if (line.phase === 'recovered') return '#196a3a';
-  return isEnd(line) ? '#5d6c68' : COLOURS[line.severity];
+  return isEndOfFault(line) ? '#5d6c68' : BAR_COLORS[line.severity];
 };
 
 /** Inline styles, because mail clients support few CSS features. */
-export function toHtml({ lines, url }: Message): string {
+export function renderMailHtml({ lines, url }: NotificationMessage): string {
   const rows = lines.map(
     (line) =>
-      `<tr><td style="padding:12px 16px;border-left:4px solid ${barColour(line)};background:#ffffff">` +
+      `<tr><td style="padding:12px 16px;border-left:4px solid ${getBarColor(line)};background:#ffffff">` +
       `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${toHtmlText(line.title)}</a>` +
       `<div style="color:#4a5955;margin-top:4px">${toHtmlText(line.text)}</div>` +
-      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${isEnd(line) ? line.phase : line.severity} · ${escapeHtml(line.when)}</div></td></tr>`,
+      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${isEndOfFault(line) ? line.phase : line.severity} · ${escapeHtml(line.when)}</div></td></tr>`,
   );
   return (
     '<!doctype html><html lang="en"><body style="margin:0;background:#f5f7f6;font-family:system-ui,sans-serif;font-size:15px">' +
@@ -47,7 +47,7 @@ export const parseAddresses = (target: string): string[] => [
   ),
 ];
 
-export class EmailSender implements Sender, MailSender {
+export class EmailSender implements MessageSender, MailSender {
   readonly limits = { notes: 50, bytes: 100_000 };
   #transport: Promise<Transporter> | null = null;
 
@@ -63,26 +63,26 @@ export class EmailSender implements Sender, MailSender {
       requireTLS: smtp_security === 'starttls',
       ignoreTLS: smtp_security === 'none',
       ...(user !== '' && { auth: { user, pass } }),
-      connectionTimeout: TIMEOUT_MS,
-      greetingTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
+      connectionTimeout: SMTP_TIMEOUT_MS,
+      greetingTimeout: SMTP_TIMEOUT_MS,
+      socketTimeout: SMTP_TIMEOUT_MS,
       disableFileAccess: true,
       disableUrlAccess: true,
     });
   }
 
-  recipients(target: string): string[] {
+  listRecipients(target: string): string[] {
     return parseAddresses(target);
   }
 
   /** One transaction per recipient, so that a rejected one does not affect others. */
-  async send(message: Message, { target }: Destination, recipient: string): Promise<void> {
+  async send(message: NotificationMessage, { target }: ChannelDestination, recipient: string): Promise<void> {
     await this.#deliver(message.id, {
       to: parseAddresses(target),
       envelope: { from: this.config.smtp_from, to: [recipient] },
       subject: `[AOS] ${disableAutolinks(message.subject)}`,
-      text: toText(message),
-      html: toHtml(message),
+      text: toPlainMessage(message),
+      html: renderMailHtml(message),
     });
   }
 

@@ -1,9 +1,9 @@
 /** Incoming webhooks of Google Chat: a card with simple HTML. */
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText, disableAutolinks } from './escaping.js';
-import { getColour } from './colours.js';
-import { HttpSender, type ServiceCall } from './http-sender.js';
+import { getSeverityColor } from './colours.js';
+import { HttpSender, type ChannelRequest } from './http-sender.js';
 
 export class GoogleChatSender extends HttpSender {
   // Limits: 32 KB per message, less than 4,096 characters per paragraph.
@@ -15,14 +15,14 @@ export class GoogleChatSender extends HttpSender {
     );
   }
 
-  protected request({ id, subject, lines, url }: Message, { target }: Destination): ServiceCall {
+  protected buildRequest({ id, subject, lines, url }: NotificationMessage, { target }: ChannelDestination): ChannelRequest {
     const sections = lines.map((line) => ({
       widgets: [
         {
           textParagraph: {
             text:
               `<a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a><br>${toHtmlText(line.text)}<br>` +
-              `<font color="${getColour(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
+              `<font color="${getSeverityColor(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
           },
         },
       ],

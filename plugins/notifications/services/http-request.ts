@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ports/clock.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import type { Scalar } from '../../../ports/store.js';
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
-import { HttpSender, type ServiceCall } from './http-sender.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
+import { HttpSender, type ChannelRequest } from './http-sender.js';
 
-const PLACEHOLDER = /\{\{\s*([a-z_]{1,40})\s*\}\}/g;
+const PLACEHOLDER_PATTERN = /\{\{\s*([a-z_]{1,40})\s*\}\}/g;
 
-function listValues(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
+function buildTemplateValues(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
   return {
     id,
     subject,
@@ -30,7 +30,7 @@ function listValues(id: string, { details, ...line }: MessageLine, subject: stri
  * external text cannot leave its string. Unknown names become empty.
  */
 export function fillTemplate(template: string, values: Readonly<Record<string, Scalar>>, isJson: boolean): string {
-  return template.replace(PLACEHOLDER, (_, name: string) => {
+  return template.replace(PLACEHOLDER_PATTERN, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? String(values[name] ?? '') : '';
     return isJson ? JSON.stringify(value).slice(1, -1) : value;
   });
@@ -48,21 +48,21 @@ export class HttpRequestSender extends HttpSender {
     super(outbound, policy, version);
   }
 
-  protected request({ id, subject, lines: [line] }: Message, destination: Destination): ServiceCall | null {
+  protected buildRequest({ id, subject, lines: [line] }: NotificationMessage, destination: ChannelDestination): ChannelRequest | null {
     if (line === undefined) return null;
     const { target, secret, template } = destination;
     const headers = Object.fromEntries(
       Object.entries(destination.headers).map(([name, value]) => [name.toLowerCase(), value]),
     );
     const isJson = /json/i.test(headers['content-type'] ?? 'application/json');
-    const values = listValues(id, line, subject);
+    const values = buildTemplateValues(id, line, subject);
     const body = template === null ? JSON.stringify(values) : fillTemplate(template, values, isJson);
-    return { url: target, headers: { ...headers, ...sign(secret, body, id, this.clock.now()) }, body };
+    return { url: target, headers: { ...headers, ...buildSignatureHeaders(secret, body, id, this.clock.now()) }, body };
   }
 }
 
 /** Returns the headers of contract 70, payload and signature. */
-function sign(secret: string | null, body: string, id: string, now: number): Record<string, string> {
+function buildSignatureHeaders(secret: string | null, body: string, id: string, now: number): Record<string, string> {
   if (secret === null) return { 'x-svc-delivery': id };
   const timestamp = String(Math.floor(now / 1_000));
   const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');

@@ -1,11 +1,11 @@
 /** Base of services with one HTTP request per message, under the egress policy. */
 import { OutboundError, type EgressPolicy, type Outbound, type OutboundResponse } from '../../../ports/outbound.js';
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { toPlainText } from '../notes/plain-text.js';
-import { SendError, type MessageLimits, type Sender } from './sender.js';
+import { SendError, type MessageLimits, type MessageSender } from './sender.js';
 
-export interface ServiceCall {
+export interface ChannelRequest {
   method?: 'POST' | 'PUT';
   url: string;
   headers?: Record<string, string>;
@@ -14,12 +14,12 @@ export interface ServiceCall {
 }
 
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
-const REJECTED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
+const CONTENT_ERROR_STATUSES: ReadonlySet<number> = new Set([400, 413, 422]);
 const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_EXCERPT_CHARACTERS = 200;
-const MAX_ANSWER_BYTES = 4_096;
+const MAX_RESPONSE_BYTES = 4_096;
 
-export abstract class HttpSender implements Sender {
+export abstract class HttpSender implements MessageSender {
   abstract readonly limits: MessageLimits;
 
   constructor(
@@ -30,9 +30,9 @@ export abstract class HttpSender implements Sender {
 
   measure?(line: MessageLine): number;
 
-  protected abstract request(message: Message, destination: Destination): ServiceCall | null;
+  protected abstract buildRequest(message: NotificationMessage, destination: ChannelDestination): ChannelRequest | null;
 
-  protected retryAfter({ headers }: OutboundResponse): number | undefined {
+  protected getRetryAfterMs({ headers }: OutboundResponse): number | undefined {
     const seconds = Number(headers['retry-after']);
     return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;
   }
@@ -41,8 +41,8 @@ export abstract class HttpSender implements Sender {
     return null;
   }
 
-  async send(message: Message, destination: Destination): Promise<void> {
-    const request = this.request(message, destination);
+  async send(message: NotificationMessage, destination: ChannelDestination): Promise<void> {
+    const request = this.buildRequest(message, destination);
     if (request === null) return;
     const { method = 'POST', url, headers, body } = request;
     const answer = await this.outbound
@@ -52,7 +52,7 @@ export abstract class HttpSender implements Sender {
         headers: { 'content-type': 'application/json', ...headers, 'user-agent': `AOS/${this.version}` },
         body: typeof body === 'string' ? body : JSON.stringify(body),
         policy: this.policy,
-        maxBytes: MAX_ANSWER_BYTES,
+        maxBytes: MAX_RESPONSE_BYTES,
       })
       .catch((error: unknown) => {
         if (!(error instanceof OutboundError)) throw error;
@@ -64,12 +64,12 @@ export abstract class HttpSender implements Sender {
     const problem = status >= 200 && status < 300 ? this.findProblem(answer) : null;
     if (status >= 200 && status < 300 && problem === null) return;
     const excerpt = problem ?? toPlainText(answer.body.toString('utf8'), MAX_EXCERPT_CHARACTERS);
-    const retryAfterMs = this.retryAfter(answer);
+    const retryAfterMs = this.getRetryAfterMs(answer);
     throw new SendError(
       `The receiver answered HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
       problem !== null || !isTransient(status),
       {
-        content: REJECTED_CONTENT.has(status),
+        content: CONTENT_ERROR_STATUSES.has(status),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(!answer.public && { bare: `The receiver answered HTTP ${status}.` }),
       },

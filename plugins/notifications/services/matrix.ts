@@ -2,12 +2,12 @@
  * Matrix client-server API: a room event. A retry has the same transaction id and is shown once.
  */
 import type { OutboundResponse } from '../../../ports/outbound.js';
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText } from './escaping.js';
-import { toText } from './sender.js';
-import { getColour } from './colours.js';
-import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
+import { toPlainMessage } from './sender.js';
+import { getSeverityColor } from './colours.js';
+import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
 export class MatrixSender extends HttpSender {
   // Limit: 64 KB per event, which contains the text twice.
@@ -19,10 +19,10 @@ export class MatrixSender extends HttpSender {
     );
   }
 
-  protected request(message: Message, { target, secret, server }: Destination): ServiceCall {
+  protected buildRequest(message: NotificationMessage, { target, secret, server }: ChannelDestination): ChannelRequest {
     const formatted = message.lines.map(
       (line) =>
-        `<font data-mx-color="${getColour(line)}">●</font> <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b><br>` +
+        `<font data-mx-color="${getSeverityColor(line)}">●</font> <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b><br>` +
         `${toHtmlText(line.text)}<br><i>${line.severity} · ${escapeHtml(line.when)}</i>`,
     );
     return {
@@ -34,7 +34,7 @@ export class MatrixSender extends HttpSender {
       headers: { authorization: `Bearer ${secret ?? ''}` },
       body: {
         msgtype: 'm.text',
-        body: toText(message),
+        body: toPlainMessage(message),
         format: 'org.matrix.custom.html',
         formatted_body: formatted.join('<br><br>'),
       },
@@ -45,8 +45,8 @@ export class MatrixSender extends HttpSender {
     return /"event_id"/.test(body.toString('utf8')) ? null : 'The answer is not that of a homeserver';
   }
 
-  protected override retryAfter(answer: OutboundResponse): number | undefined {
+  protected override getRetryAfterMs(answer: OutboundResponse): number | undefined {
     const ms = /"retry_after_ms"\s*:\s*(\d{1,9})/.exec(answer.body.toString('utf8'))?.[1];
-    return ms === undefined ? super.retryAfter(answer) : Number(ms);
+    return ms === undefined ? super.getRetryAfterMs(answer) : Number(ms);
   }
 }

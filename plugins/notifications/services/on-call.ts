@@ -1,17 +1,17 @@
 /** PagerDuty and Opsgenie alerts, which recoveries resolve and acknowledgements acknowledge. */
 import type { Scalar } from '../../../ports/store.js';
-import type { Destination } from '../channels/channel.js';
-import { isEnd, type Message, type MessageLine } from '../notes/message.js';
-import type { NoteSeverity } from '../notes/note.js';
-import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
+import type { NotificationSeverity } from '../notes/note.js';
+import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
-const SEVERITIES: Readonly<Record<NoteSeverity, string>> = {
+const PAGERDUTY_SEVERITIES: Readonly<Record<NotificationSeverity, string>> = {
   critical: 'critical',
   high: 'error',
   medium: 'warning',
   low: 'info',
 };
-const PRIORITIES: Readonly<Record<NoteSeverity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P5' };
+const OPSGENIE_PRIORITIES: Readonly<Record<NotificationSeverity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P5' };
 const MAX_SUMMARY_CHARACTERS = 1_024;
 const MAX_ALERT_MESSAGE_CHARACTERS = 130;
 const MAX_KEY_CHARACTERS = 255;
@@ -34,20 +34,20 @@ const getDetails = (line: MessageLine): Record<string, unknown> => ({
   ...line.details,
 });
 
-const getTexts = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
+const toTextValues = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
 
 export class PagerDutySender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
-  protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
+  protected buildRequest({ lines: [line], url }: NotificationMessage, { secret, server }: ChannelDestination): ChannelRequest | null {
     if (line === undefined || line.phase === 'unassigned') return null;
-    const action = isEnd(line) ? 'resolve' : line.phase === 'acknowledged' ? 'acknowledge' : 'trigger';
+    const action = isEndOfFault(line) ? 'resolve' : line.phase === 'acknowledged' ? 'acknowledge' : 'trigger';
     const head = { routing_key: secret, event_action: action, dedup_key: getDedupKey(line, url) };
     const payload = {
       summary: truncate(`${line.title}: ${line.text}`, MAX_SUMMARY_CHARACTERS),
       source: getSource(line, url),
-      severity: SEVERITIES[line.severity],
+      severity: PAGERDUTY_SEVERITIES[line.severity],
       timestamp: line.at,
       class: line.event,
       custom_details: getDetails(line),
@@ -63,7 +63,7 @@ export class PagerDutySender extends HttpSender {
 export class OpsgenieSender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
-  protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
+  protected buildRequest({ lines: [line], url }: NotificationMessage, { secret, server }: ChannelDestination): ChannelRequest | null {
     if (line === undefined) return null;
     const headers = { authorization: `GenieKey ${secret ?? ''}` };
     const alias = getDedupKey(line, url);
@@ -76,13 +76,13 @@ export class OpsgenieSender extends HttpSender {
           message: truncate(line.title, MAX_ALERT_MESSAGE_CHARACTERS),
           alias,
           description: `${line.text}\n${line.when}\n${line.url}`,
-          priority: PRIORITIES[line.severity],
+          priority: OPSGENIE_PRIORITIES[line.severity],
           entity: getSource(line, url),
           source,
-          details: getTexts({ ...line.details, event: line.event, url: line.url }),
+          details: toTextValues({ ...line.details, event: line.event, url: line.url }),
         },
       };
-    const action = isEnd(line) ? 'close' : line.phase === 'acknowledged' ? 'acknowledge' : 'unacknowledge';
+    const action = isEndOfFault(line) ? 'close' : line.phase === 'acknowledged' ? 'acknowledge' : 'unacknowledge';
     return {
       url: joinServerPath(server, `/v2/alerts/${encodeURIComponent(alias)}/${action}?identifierType=alias`),
       headers,

@@ -1,12 +1,12 @@
 import type { OutboundResponse } from '../../../ports/outbound.js';
-import type { Destination } from '../channels/channel.js';
-import type { Message } from '../notes/message.js';
-import type { NoteSeverity } from '../notes/note.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage } from '../notes/message.js';
+import type { NotificationSeverity } from '../notes/note.js';
 import { disableAutolinks } from './escaping.js';
-import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
+import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
 /** Priority 2 repeats until acknowledged, which is up to the channel's reminders. */
-const PRIORITIES: Readonly<Record<NoteSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
+const PUSHOVER_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
 const MAX_TITLE_CHARACTERS = 250;
 const MAX_URL_CHARACTERS = 512;
 
@@ -14,7 +14,7 @@ export class PushoverSender extends HttpSender {
   // Limit: 1,024 characters.
   readonly limits = { notes: 5, bytes: 1_000 };
 
-  protected request(message: Message, { target, secret, server }: Destination): ServiceCall {
+  protected buildRequest(message: NotificationMessage, { target, secret, server }: ChannelDestination): ChannelRequest {
     const { lines, subject, severity } = message;
     const [first] = lines;
     const text = lines.map(
@@ -30,7 +30,7 @@ export class PushoverSender extends HttpSender {
         user: target,
         title: Array.from(disableAutolinks(subject)).slice(0, MAX_TITLE_CHARACTERS).join(''),
         message: text.join('\n\n'),
-        priority: PRIORITIES[severity],
+        priority: PUSHOVER_PRIORITIES[severity],
         timestamp: Math.floor(Date.parse(first?.at ?? '') / 1_000),
         ...(url.length <= MAX_URL_CHARACTERS && { url, url_title: 'Open AOS' }),
       },

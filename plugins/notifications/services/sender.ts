@@ -1,6 +1,6 @@
-import type { Destination } from '../channels/channel.js';
+import type { ChannelDestination } from '../channels/channel.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
-import { isEnd, type Message, type MessageLine } from '../notes/message.js';
+import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
 import { disableAutolinks } from './escaping.js';
 
 export interface MessageLimits {
@@ -10,16 +10,16 @@ export interface MessageLimits {
   title?: number;
 }
 
-export interface Sender {
+export interface MessageSender {
   readonly limits: MessageLimits;
   /** Splits the target into recipients; absent for a single receiver. */
-  recipients?(target: string): string[];
+  listRecipients?(target: string): string[];
   /**
    * Resolves when the receiver accepted the message.
    * @param recipient one of `listRecipients`
    * @throws SendError
    */
-  send(message: Message, destination: Destination, recipient: string): Promise<void>;
+  send(message: NotificationMessage, destination: ChannelDestination, recipient: string): Promise<void>;
   measure?(line: MessageLine): number;
 }
 
@@ -49,11 +49,11 @@ export class SendError extends Error {
   }
 }
 
-export function toText({ lines }: Message): string {
+export function toPlainMessage({ lines }: NotificationMessage): string {
   return lines
     .map(
       (line) =>
-        `${isEnd(line) ? '' : `[${line.severity}] `}${disableAutolinks(line.title)}\n${disableAutolinks(line.text)}\n${line.when}\n${line.url}`,
+        `${isEndOfFault(line) ? '' : `[${line.severity}] `}${disableAutolinks(line.title)}\n${disableAutolinks(line.text)}\n${line.when}\n${line.url}`,
     )
     .join('\n\n');
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/contract.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import type { ChannelKind } from '../channels/kinds.js';
 import { EmailSender, type SmtpConfig } from './email.js';
-import type { Sender } from './sender.js';
+import type { MessageSender } from './sender.js';
 import { GoogleChatSender } from './google-chat.js';
 import { HttpRequestSender } from './http-request.js';
 import { MatrixSender } from './matrix.js';
@@ -13,7 +13,7 @@ import { SlackSender } from './slack.js';
 import { TeamsSender } from './teams.js';
 import { TelegramSender } from './telegram.js';
 
-export interface SenderParts {
+export interface SenderDeps {
   smtp: SmtpConfig;
   outbound: Outbound;
   policy: EgressPolicy;
@@ -27,7 +27,7 @@ export function buildSenders({
   policy,
   version,
   clock,
-}: SenderParts): Partial<Record<ChannelKind, Sender>> {
+}: SenderDeps): Partial<Record<ChannelKind, MessageSender>> {
   const http = [outbound, policy, version] as const;
   return {
     ...(smtp.smtp_host !== '' && { email: new EmailSender(smtp) }),

@@ -1,12 +1,12 @@
 /** Incoming webhooks of Slack, also accepted by Mattermost, and by Discord below `…/slack`. */
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { toSlackMarkdown, toSlackText } from './escaping.js';
-import { getColour } from './colours.js';
-import { HttpSender, type ServiceCall } from './http-sender.js';
+import { getSeverityColor } from './colours.js';
+import { HttpSender, type ChannelRequest } from './http-sender.js';
 
 /** Slack can disable markup; compatible services parse Markdown in texts, but not in titles. */
-const SLACK = /(?:^|\.)slack(?:-gov)?\.com$/;
+const SLACK_HOST_PATTERN = /(?:^|\.)slack(?:-gov)?\.com$/;
 
 export class SlackSender extends HttpSender {
   // Limits: Discord 10 embeds with 6,000 characters in total and titles of 256; Slack 3,000 per
@@ -17,10 +17,10 @@ export class SlackSender extends HttpSender {
     return Buffer.byteLength(toSlackText(title)) + Buffer.byteLength(toSlackMarkdown(text)) + Buffer.byteLength(url);
   }
 
-  protected request({ subject, lines }: Message, { target }: Destination): ServiceCall {
-    const marked = SLACK.test(new URL(target).hostname) ? toSlackText : toSlackMarkdown;
+  protected buildRequest({ subject, lines }: NotificationMessage, { target }: ChannelDestination): ChannelRequest {
+    const marked = SLACK_HOST_PATTERN.test(new URL(target).hostname) ? toSlackText : toSlackMarkdown;
     const attachments = lines.map((line) => ({
-      color: getColour(line),
+      color: getSeverityColor(line),
       fallback: toSlackText(line.title),
       title: toSlackText(line.title),
       title_link: line.url,

@@ -1,21 +1,21 @@
 /** Workflow webhooks of Teams: an adaptive card. */
-import type { Destination } from '../channels/channel.js';
-import { isEnd, type Message, type MessageLine } from '../notes/message.js';
-import type { NoteSeverity } from '../notes/note.js';
-import { toCardText, disableAutolinks } from './escaping.js';
-import { HttpSender, type ServiceCall } from './http-sender.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
+import type { NotificationSeverity } from '../notes/note.js';
+import { toTeamsText, disableAutolinks } from './escaping.js';
+import { HttpSender, type ChannelRequest } from './http-sender.js';
 
 /** Adaptive cards only support named colors. */
-const CARD_COLOURS: Readonly<Record<NoteSeverity, string>> = {
+const CARD_COLORS: Readonly<Record<NotificationSeverity, string>> = {
   critical: 'Attention',
   high: 'Attention',
   medium: 'Warning',
   low: 'Default',
 };
 
-const getCardColour = ({ phase, severity }: MessageLine): string => {
+const getCardColor = ({ phase, severity }: MessageLine): string => {
   if (phase === 'recovered') return 'Good';
-  return isEnd({ phase }) ? 'Default' : CARD_COLOURS[severity];
+  return isEndOfFault({ phase }) ? 'Default' : CARD_COLORS[severity];
 };
 
 export class TeamsSender extends HttpSender {
@@ -23,10 +23,10 @@ export class TeamsSender extends HttpSender {
   readonly limits = { notes: 10, bytes: 8_000 };
 
   override measure({ title, text, url }: MessageLine): number {
-    return Buffer.byteLength(toCardText(title)) + Buffer.byteLength(toCardText(text)) + Buffer.byteLength(url);
+    return Buffer.byteLength(toTeamsText(title)) + Buffer.byteLength(toTeamsText(text)) + Buffer.byteLength(url);
   }
 
-  protected request({ subject, lines, url }: Message, { target }: Destination): ServiceCall {
+  protected buildRequest({ subject, lines, url }: NotificationMessage, { target }: ChannelDestination): ChannelRequest {
     const items = lines.map((line) => ({
       type: 'Container',
       separator: true,
@@ -35,10 +35,10 @@ export class TeamsSender extends HttpSender {
           type: 'TextBlock',
           wrap: true,
           weight: 'Bolder',
-          color: getCardColour(line),
-          text: `[${toCardText(line.title)}](${line.url})`,
+          color: getCardColor(line),
+          text: `[${toTeamsText(line.title)}](${line.url})`,
         },
-        { type: 'TextBlock', wrap: true, spacing: 'None', text: toCardText(line.text) },
+        { type: 'TextBlock', wrap: true, spacing: 'None', text: toTeamsText(line.text) },
         { type: 'TextBlock', wrap: true, spacing: 'None', isSubtle: true, size: 'Small', text: line.when },
       ],
     }));

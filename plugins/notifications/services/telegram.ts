@@ -1,17 +1,17 @@
 /** Telegram Bot API: `sendMessage` with HTML. */
 import type { OutboundResponse } from '../../../ports/outbound.js';
-import type { Destination } from '../channels/channel.js';
-import type { Message, MessageLine } from '../notes/message.js';
+import type { ChannelDestination } from '../channels/channel.js';
+import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText } from './escaping.js';
-import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
+import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
-interface TelegramAnswer {
+interface TelegramResponse {
   ok?: boolean;
   description?: string;
   parameters?: { retry_after?: number };
 }
 
-const MARKS = {
+const PHASE_EMOJIS = {
   begin: '🔴',
   reminder: '🔴',
   acknowledged: '👤',
@@ -20,7 +20,7 @@ const MARKS = {
   closed: '⚪',
 } as const;
 
-function readAnswer({ body }: OutboundResponse): TelegramAnswer {
+function readResponse({ body }: OutboundResponse): TelegramResponse {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'));
     return typeof answer === 'object' && answer !== null ? answer : {};
@@ -39,10 +39,10 @@ export class TelegramSender extends HttpSender {
     );
   }
 
-  protected request({ lines, severity }: Message, { target, secret, server }: Destination): ServiceCall {
+  protected buildRequest({ lines, severity }: NotificationMessage, { target, secret, server }: ChannelDestination): ChannelRequest {
     const texts = lines.map(
       (line) =>
-        `${MARKS[line.phase]} <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b>\n` +
+        `${PHASE_EMOJIS[line.phase]} <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b>\n` +
         `${toHtmlText(line.text)}\n<i>${line.severity} · ${escapeHtml(line.when)}</i>`,
     );
     return {
@@ -58,12 +58,12 @@ export class TelegramSender extends HttpSender {
   }
 
   protected override findProblem(answer: OutboundResponse): string | null {
-    const { ok, description } = readAnswer(answer);
+    const { ok, description } = readResponse(answer);
     return ok === true ? null : (description ?? 'The answer is not that of a Bot API server');
   }
 
-  protected override retryAfter(answer: OutboundResponse): number | undefined {
-    const seconds = readAnswer(answer).parameters?.retry_after;
-    return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : super.retryAfter(answer);
+  protected override getRetryAfterMs(answer: OutboundResponse): number | undefined {
+    const seconds = readResponse(answer).parameters?.retry_after;
+    return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : super.getRetryAfterMs(answer);
   }
 }

@@ -1,17 +1,17 @@
 import joi from 'joi';
-import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
+import { withSchemaName, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
 import type { ProbeRunner } from '../runner/probe-runner.js';
-import { anyProbe, findUnknownFields } from '../model/schema.js';
+import { probeSchema, findUnknownFields } from '../model/schema.js';
 import { getDaysLeft, toVisibleResult, type ProbeResult, type ResultVisibility } from '../model/result.js';
-import type { Probes } from '../store/probes.js';
+import type { ProbeService } from '../store/probes.js';
 
-export interface TryServices {
-  probes: Pick<Probes, 'openProbe'>;
+export interface TrialServices {
+  probes: Pick<ProbeService, 'toRunnableProbe'>;
   asker: Pick<ProbeRunner, 'run'>;
   clock: Clock;
 }
 
-const text = joi.string().allow(null);
+const nullableText = joi.string().allow(null);
 
 export function toTrialView(result: ProbeResult, now: number, sight: ResultVisibility): object {
   const {
@@ -27,7 +27,7 @@ export function toTrialView(result: ProbeResult, now: number, sight: ResultVisib
   };
 }
 
-export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
+export const buildProbeRoutes = ({ probes, asker, clock }: TrialServices): RouteSpec[] => [
   {
     method: 'POST',
     path: '/api/probes/v1/try',
@@ -39,11 +39,11 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
       'of the internal network. Of records that are no addresses, it needs a public `resolver` to see them.',
     access: { scope: 'watchdog:manage' },
     limits: { rate: 'bulk' },
-    input: { body: named('ProbeTrial', joi.object({ probe: anyProbe.required() })) },
-    output: named(
+    input: { body: withSchemaName('ProbeTrial', joi.object({ probe: probeSchema.required() })) },
+    output: withSchemaName(
       'ProbeTrialAnswer',
       whole({
-        seen: named(
+        seen: withSchemaName(
           'ProbeSeen',
           whole({
             ok: joi.boolean(),
@@ -51,7 +51,7 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
             response_ms: joi.number().allow(null),
             status: joi.number().allow(null),
             redirects: joi.array().items(joi.string()),
-            excerpt: text,
+            excerpt: nullableText,
             certificate: whole({
               subject: joi.string().allow(''),
               issuer: joi.string().allow(''),
@@ -64,7 +64,7 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
     ),
     handle: async ({ body, principal }) => {
       const given = (body as { probe: unknown }).probe;
-      const probe = await probes.openProbe(given, null);
+      const probe = await probes.toRunnableProbe(given, null);
       // Responses of internal addresses are only for administrators and tokens of the whole
       // service.
       const sight = principal.kind === 'token' && principal.project === null ? 'all' : 'public';

@@ -3,13 +3,13 @@
  * encrypted and never shown again.
  */
 import type { OutboundMethod } from '../../../ports/outbound.js';
-import { DATABASE_KINDS, type DatabaseKind, type RecordType, type StartTls } from '../../../ports/reach.js';
+import { DATABASE_KINDS, type DatabaseKind, type RecordType, type StartTlsProtocol } from '../../../ports/reach.js';
 import type { Doc } from '../../../ports/store.js';
 
-export const KINDS = ['http', 'tcp', 'tls', 'dns', 'icmp', 'websocket', 'grpc', ...DATABASE_KINDS] as const;
-export type ProbeKind = (typeof KINDS)[number];
+export const PROBE_KINDS = ['http', 'tcp', 'tls', 'dns', 'icmp', 'websocket', 'grpc', ...DATABASE_KINDS] as const;
+export type ProbeKind = (typeof PROBE_KINDS)[number];
 
-interface Common {
+interface CommonFields {
   interval_seconds: number;
   timeout_ms: number;
   retries: number;
@@ -18,13 +18,13 @@ interface Common {
   resolver: string | null;
 }
 
-interface Tls {
+interface TlsFields {
   ca_pem: string | null;
   insecure: boolean;
   cert_days_warning: number;
 }
 
-export interface HttpProbe extends Common, Tls {
+export interface HttpProbe extends CommonFields, TlsFields {
   kind: 'http';
   url: string;
   method: OutboundMethod;
@@ -41,25 +41,25 @@ export interface HttpProbe extends Common, Tls {
   redirects: number;
 }
 
-export interface PortProbe extends Common {
+export interface PortProbe extends CommonFields {
   kind: 'tcp';
   host: string;
   port: number;
 }
 
-export interface TlsProbe extends Common, Tls {
+export interface TlsProbe extends CommonFields, TlsFields {
   kind: 'tls';
   host: string;
   port: number;
-  starttls: StartTls | null;
+  starttls: StartTlsProtocol | null;
 }
 
-export interface SocketProbe extends Common, Tls {
+export interface WebSocketProbe extends CommonFields, TlsFields {
   kind: 'websocket';
   url: string;
 }
 
-export interface GrpcProbe extends Common, Tls {
+export interface GrpcProbe extends CommonFields, TlsFields {
   kind: 'grpc';
   host: string;
   port: number;
@@ -68,14 +68,14 @@ export interface GrpcProbe extends Common, Tls {
   service: string;
 }
 
-export interface DatabaseProbe extends Common, Tls {
+export interface DatabaseProbe extends CommonFields, TlsFields {
   kind: DatabaseKind;
   host: string;
   port: number;
   tls: boolean;
 }
 
-export interface DnsProbe extends Common {
+export interface DnsProbe extends CommonFields {
   kind: 'dns';
   host: string;
   record_type: RecordType;
@@ -83,14 +83,14 @@ export interface DnsProbe extends Common {
   expected_record: string | null;
 }
 
-export interface IcmpProbe extends Common {
+export interface IcmpProbe extends CommonFields {
   kind: 'icmp';
   host: string;
 }
 
-export type Probe = HttpProbe | PortProbe | TlsProbe | DnsProbe | IcmpProbe | SocketProbe | GrpcProbe | DatabaseProbe;
+export type Probe = HttpProbe | PortProbe | TlsProbe | DnsProbe | IcmpProbe | WebSocketProbe | GrpcProbe | DatabaseProbe;
 
-export type OpenProbe = Probe & { headers?: Readonly<Record<string, string>> };
+export type ProbeWithHeaders = Probe & { headers?: Readonly<Record<string, string>> };
 
 /** Its id is the source of its monitor. */
 export interface ProbeDoc extends Doc {
@@ -106,7 +106,7 @@ export interface ProbeDoc extends Doc {
 export const getOrigin = (probe: Probe): string | null =>
   'url' in probe ? new URL(probe.url.replace(/^ws/i, 'http')).origin : null;
 
-export const getTarget = (probe: Probe): string => {
+export const formatTarget = (probe: Probe): string => {
   if ('url' in probe) return probe.url;
   if ('port' in probe) return `${probe.host}:${probe.port}`;
   return probe.kind === 'dns' ? `${probe.record_type} ${probe.host}` : probe.host;

@@ -1,12 +1,12 @@
 /** Reverse DNS names: `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. */
-const REVERSE = /^(?:(.*)\.)?(in-addr|ip6)\.arpa\.?$/i;
+const REVERSE_NAME_PATTERN = /^(?:(.*)\.)?(in-addr|ip6)\.arpa\.?$/i;
 
 /**
  * Returns the address, or the first address of the network for a zone (`10.in-addr.arpa`); null for
  * other names.
  */
 export function parseReverseName(name: string): string | null {
-  const [, labels = '', zone] = REVERSE.exec(name) ?? [];
+  const [, labels = '', zone] = REVERSE_NAME_PATTERN.exec(name) ?? [];
   if (zone === undefined) return null;
   const isIPv4 = zone.toLowerCase() === 'in-addr';
   const [count, pattern] = isIPv4 ? ([4, /^\d{1,3}$/] as const) : ([32, /^[\da-f]$/i] as const);

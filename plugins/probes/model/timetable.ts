@@ -3,15 +3,15 @@
  * name, which spreads probes over their interval. Times are monotonic ms.
  */
 const SLOT_MS = 100;
-const MAX_WALKED_SLOTS = 36_000;
+const MAX_VISITED_SLOTS = 36_000;
 
 export class ProbeTimetable {
   readonly #slots = new Map<number, Set<string>>();
   readonly #slotOf = new Map<string, number>();
-  #taken: number;
+  #lastSlot: number;
 
   constructor(now: number) {
-    this.#taken = Math.floor(now / SLOT_MS);
+    this.#lastSlot = Math.floor(now / SLOT_MS);
   }
 
   get size(): number {
@@ -23,9 +23,9 @@ export class ProbeTimetable {
   }
 
   /** Replaces the due time; the new one is never before the next slot. */
-  put(name: string, at: number): void {
+  schedule(name: string, at: number): void {
     this.remove(name);
-    const slot = Math.max(Math.ceil(at / SLOT_MS), this.#taken + 1);
+    const slot = Math.max(Math.ceil(at / SLOT_MS), this.#lastSlot + 1);
     this.#slotOf.set(name, slot);
     const names = this.#slots.get(slot);
     if (names === undefined) this.#slots.set(slot, new Set([name]));
@@ -41,13 +41,13 @@ export class ProbeTimetable {
     if (names?.size === 0) this.#slots.delete(slot);
   }
 
-  take(now: number): string[] {
+  takeDue(now: number): string[] {
     const last = Math.floor(now / SLOT_MS);
     const due: string[] = [];
     const slots =
-      last - this.#taken > MAX_WALKED_SLOTS
+      last - this.#lastSlot > MAX_VISITED_SLOTS
         ? [...this.#slots.keys()].filter((slot) => slot <= last).toSorted((a, b) => a - b)
-        : Array.from({ length: Math.max(0, last - this.#taken) }, (_, i) => this.#taken + 1 + i);
+        : Array.from({ length: Math.max(0, last - this.#lastSlot) }, (_, i) => this.#lastSlot + 1 + i);
     for (const slot of slots) {
       for (const name of this.#slots.get(slot) ?? []) {
         due.push(name);
@@ -55,18 +55,18 @@ export class ProbeTimetable {
       }
       this.#slots.delete(slot);
     }
-    this.#taken = Math.max(this.#taken, last);
+    this.#lastSlot = Math.max(this.#lastSlot, last);
     return due;
   }
 }
 
 export function getNextTime(name: string, intervalMs: number, now: number): number {
-  const phase = hash(name) % intervalMs;
+  const phase = hashName(name) % intervalMs;
   return Math.floor((now - phase) / intervalMs) * intervalMs + intervalMs + phase;
 }
 
 /** FNV-1a. */
-function hash(text: string): number {
+function hashName(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
   return value >>> 0;

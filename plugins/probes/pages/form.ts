@@ -3,9 +3,9 @@ import { invalid } from '../../../kernel/errors.js';
 /** The source may contain slashes. */
 export const getProbeHref = (source: string): string => `/probes/${encodeURIComponent(source)}`;
 
-export const NEW = '/probes/new';
+export const NEW_PROBE_PATH = '/probes/new';
 
-const TEXTS = [
+const TEXT_FIELDS = [
   'kind',
   'url',
   'method',
@@ -23,11 +23,11 @@ const TEXTS = [
   'resolver',
   'ca_pem',
 ];
-const NUMBERS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', 'timeout_ms', 'retries'];
-const SWITCHES = ['tls', 'insecure', 'inverted'];
-const HEADER = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
+const NUMBER_FIELDS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', 'timeout_ms', 'retries'];
+const BOOLEAN_FIELDS = ['tls', 'insecure', 'inverted'];
+const HEADER_PATTERN = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
 
-export const toFormText = (form: Record<string, unknown>, name: string): string => {
+export const getFormText = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value.trim() : '';
 };
@@ -38,10 +38,10 @@ export const toFormText = (form: Record<string, unknown>, name: string): string 
  */
 export function readProbeForm(form: Record<string, unknown>): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  for (const name of TEXTS) if (toFormText(form, name) !== '') given[name] = toFormText(form, name);
-  for (const name of NUMBERS) if (toFormText(form, name) !== '') given[name] = Number(toFormText(form, name));
-  for (const name of SWITCHES) if (form[name] === 'true') given[name] = true;
-  const lines = toFormText(form, 'headers')
+  for (const name of TEXT_FIELDS) if (getFormText(form, name) !== '') given[name] = getFormText(form, name);
+  for (const name of NUMBER_FIELDS) if (getFormText(form, name) !== '') given[name] = Number(getFormText(form, name));
+  for (const name of BOOLEAN_FIELDS) if (form[name] === 'true') given[name] = true;
+  const lines = getFormText(form, 'headers')
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
   if (form['no_headers'] === 'true') given['headers'] = null;
@@ -50,7 +50,7 @@ export function readProbeForm(form: Record<string, unknown>): Record<string, unk
 }
 
 function parseHeaders(lines: readonly string[]): Record<string, string> {
-  const pairs = lines.map((line) => HEADER.exec(line.trim()));
+  const pairs = lines.map((line) => HEADER_PATTERN.exec(line.trim()));
   if (pairs.includes(null)) throw invalid({ 'probe.headers': 'must be lines of a name, a colon and a value' });
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
 }

@@ -1,25 +1,25 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   Redirect,
   View,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
-import { MONITOR_SOURCE, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
+import { MONITOR_SOURCE_PATTERN, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
-import { RECORD_TYPES, START_TLS } from '../../../ports/reach.js';
-import { toTrialView, type TryServices } from '../http/routes.js';
-import { KINDS, getTarget, type Probe } from '../model/probe.js';
-import type { Probes } from '../store/probes.js';
-import { toControlErrors, getProbeHref, NEW, readProbeForm, toFormText } from './form.js';
+import { RECORD_TYPES, START_TLS_PROTOCOLS } from '../../../ports/reach.js';
+import { toTrialView, type TrialServices } from '../http/routes.js';
+import { PROBE_KINDS, formatTarget, type Probe } from '../model/probe.js';
+import type { ProbeService } from '../store/probes.js';
+import { toControlErrors, getProbeHref, NEW_PROBE_PATH, readProbeForm, getFormText } from './form.js';
 
-interface ProbePages extends TryServices {
-  probes: Pick<Probes, 'openProbe' | 'check' | 'save' | 'view'>;
+interface ProbePageServices extends TrialServices {
+  probes: Pick<ProbeService, 'toRunnableProbe' | 'prepare' | 'save' | 'getView'>;
   watchdog: Pick<WatchdogApi, 'create' | 'find'>;
   audit: Pick<AuditLog, 'record'>;
 }
@@ -28,7 +28,7 @@ const access = { session: 'member' } as const;
 const title = 'Probe';
 const source = joi.string().max(200).required();
 const DEFAULTS = { kind: 'http', method: 'GET', expected_status: '200-299', interval_seconds: 60, retries: 1 };
-const LABELS: Readonly<Record<string, string>> = {
+const KIND_LABELS: Readonly<Record<string, string>> = {
   http: 'HTTP: an address answers',
   tcp: 'TCP: a port is open',
   tls: 'TLS: a certificate is valid',
@@ -41,10 +41,10 @@ const LABELS: Readonly<Record<string, string>> = {
   redis: 'Redis: it answers a ping',
   mongodb: 'MongoDB: it answers a ping',
 };
-const kinds = KINDS.map((value) => ({ value, label: LABELS[value] }));
+const kinds = PROBE_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
 const getMonitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
 
-export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): PageSpec[] {
+export function buildProbePages({ probes, asker, clock, watchdog, audit }: ProbePageServices): PageSpec[] {
   const need = async (name: string): Promise<MonitorView> => {
     const monitor = await watchdog.find(name);
     if (monitor === null) throw notFound(`monitor ${name}`);
@@ -54,9 +54,9 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
   const editor = async (
     request: HttpRequest,
     known: MonitorView | null,
-    more: { problem?: Problem; seen?: object } = {},
+    more: { problem?: FormRejection; seen?: object } = {},
   ): Promise<View> => {
-    const stored = known === null ? null : await probes.view(known.source);
+    const stored = known === null ? null : await probes.getView(known.source);
     const shown = request.method === 'POST' ? getFormFields(request) : { ...DEFAULTS, ...stored };
     const { problem, seen } = more;
     return new View('probe', {
@@ -70,42 +70,42 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       stored,
       header_names: ((stored?.['header_names'] ?? []) as string[]).join(', '),
       form: shown,
-      action: known === null ? NEW : getProbeHref(known.source),
+      action: known === null ? NEW_PROBE_PATH : getProbeHref(known.source),
       back: known === null ? '/monitors' : getMonitorHref(known.source),
       kinds,
       methods: OUTBOUND_METHODS.map((value) => ({ value, label: value })),
       record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
-      start_tls: START_TLS.map((value) => ({ value, label: value.toUpperCase() })),
+      start_tls: START_TLS_PROTOCOLS.map((value) => ({ value, label: value.toUpperCase() })),
       seen,
       ...(problem && { message: problem.message, errors: toControlErrors(problem.errors) }),
     });
   };
 
   const knownOf = async (request: HttpRequest): Promise<MonitorView | null> => {
-    const name = toFormText(getFormFields(request), 'known');
+    const name = getFormText(getFormFields(request), 'known');
     return name === '' ? null : need(name);
   };
 
   const created = async (request: HttpRequest): Promise<Redirect> => {
     const form = getFormFields(request);
-    const name = toFormText(form, 'source');
-    if (!MONITOR_SOURCE.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
-    const checked = await probes.check(readProbeForm(form), name);
+    const name = getFormText(form, 'source');
+    if (!MONITOR_SOURCE_PATTERN.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    const checked = await probes.prepare(readProbeForm(form), name);
     const { principal } = request;
     const actor = principal.kind === 'session' ? principal.username : '';
-    await watchdog.create({ source: name, name: toFormText(form, 'name') || null }, actor);
+    await watchdog.create({ source: name, name: getFormText(form, 'name') || null }, actor);
     await probes.save(name, checked);
-    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : getTarget(checked.probe) });
+    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : formatTarget(checked.probe) });
     return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
   };
 
   const saved = async (request: HttpRequest): Promise<Redirect> => {
     const { source: name } = await need(request.params['source'] ?? '');
-    const checked = await probes.check(readProbeForm(getFormFields(request)), name);
-    const before = await probes.view(name);
+    const checked = await probes.prepare(readProbeForm(getFormFields(request)), name);
+    const before = await probes.getView(name);
     await probes.save(name, checked);
-    const target = checked === null ? '' : getTarget(checked.probe);
-    const was = before === null ? null : getTarget(before as unknown as Probe);
+    const target = checked === null ? '' : formatTarget(checked.probe);
+    const was = before === null ? null : formatTarget(before as unknown as Probe);
     await audit.record(
       request.principal,
       'monitor.changed',
@@ -118,15 +118,15 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
 
   const params = joi.object({ source });
   return [
-    { path: NEW, title: 'New probe', access, handle: (request) => editor(request, null) },
-    formPage({ path: NEW, title: 'New probe', access, creates: true }, created, (request, problem) =>
+    { path: NEW_PROBE_PATH, title: 'New probe', access, handle: (request) => editor(request, null) },
+    createFormPage({ path: NEW_PROBE_PATH, title: 'New probe', access, creates: true }, created, (request, problem) =>
       editor(request, null, { problem }),
     ),
-    formPage(
+    createFormPage(
       { path: '/probes/try', title, access },
       async (request) => {
         const known = await knownOf(request);
-        const probe = await probes.openProbe(readProbeForm(getFormFields(request)), known?.source ?? null);
+        const probe = await probes.toRunnableProbe(readProbeForm(getFormFields(request)), known?.source ?? null);
         const seen = await asker.run(probe);
         const { principal } = request;
         const shows = principal.kind === 'session' && principal.role === 'admin';
@@ -142,7 +142,7 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       input: { params },
       handle: async (request) => editor(request, await need(request.params['source'] ?? '')),
     },
-    formPage({ path: '/probes/{source}', title, access, input: { params } }, saved, async (request, problem) =>
+    createFormPage({ path: '/probes/{source}', title, access, input: { params } }, saved, async (request, problem) =>
       editor(request, await need(request.params['source'] ?? ''), { problem }),
     ),
     {
@@ -153,9 +153,9 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
       input: { params },
       handle: async (request) => {
         const { source: name } = await need(request.params['source'] ?? '');
-        const before = await probes.view(name);
+        const before = await probes.getView(name);
         await probes.save(name, null);
-        const was = before === null ? null : getTarget(before as unknown as Probe);
+        const was = before === null ? null : formatTarget(before as unknown as Probe);
         await audit.record(
           request.principal,
           'monitor.changed',

@@ -16,20 +16,20 @@ import {
 } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import { isJsonPath, getValueAt } from '../model/json-path.js';
-import type { HttpProbe, OpenProbe } from '../model/probe.js';
+import type { HttpProbe, ProbeWithHeaders } from '../model/probe.js';
 import { EMPTY_RESULT, type ProbeResult } from '../model/result.js';
 import { isInStatusRange } from '../model/status-range.js';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const MAX_EXCERPT_CHARACTERS = 4_096;
-const EXCERPT_MS = 1_000;
-const SHOWN = 60;
+const EXCERPT_TIMEOUT_MS = 1_000;
+const MAX_SHOWN_CHARACTERS = 60;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const METHOD_PRESERVING_STATUSES = new Set([307, 308]);
 
-type AskedHttp = Extract<OpenProbe, { kind: 'http' }>;
+type HttpProbeWithHeaders = Extract<ProbeWithHeaders, { kind: 'http' }>;
 
-interface Step {
+interface RequestStep {
   url: string;
   method: OutboundMethod;
   policy: EgressPolicy;
@@ -40,13 +40,13 @@ export class HttpProbeRunner {
   constructor(@inject(DEPS) private readonly deps: Pick<ProbesDeps, 'outbound' | 'policy' | 'version' | 'clock'>) {}
 
   /** @throws OutboundError */
-  async run(probe: AskedHttp): Promise<ProbeResult> {
+  async run(probe: HttpProbeWithHeaders): Promise<ProbeResult> {
     const { clock, policy } = this.deps;
     const started = clock.monotonic();
     const followed: string[] = [];
     const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
     const asked = new Set<string>();
-    let step: Step = { url: probe.url, method: probe.method, policy };
+    let step: RequestStep = { url: probe.url, method: probe.method, policy };
     let open = true;
     for (;;) {
       const left = probe.timeout_ms - (clock.monotonic() - started);
@@ -64,7 +64,7 @@ export class HttpProbeRunner {
       const message =
         followed.length >= probe.redirects
           ? `More than ${probe.redirects} redirect${probe.redirects === 1 ? '' : 's'}${isLoop ? ', in a loop' : ''}`
-          : sendsBody(probe, method) && !isOwnOrigin(probe, next)
+          : shouldSendBody(probe, method) && !isOwnOrigin(probe, next)
             ? `HTTP ${response.status} leads to another origin, where the body is not sent`
             : null;
       if (message !== null) {
@@ -80,12 +80,12 @@ export class HttpProbeRunner {
     }
   }
 
-  #request(probe: AskedHttp, step: Step, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
+  #request(probe: HttpProbeWithHeaders, step: RequestStep, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
     const { url, method, policy } = step;
     const { ca_pem, insecure, resolver } = probe;
     const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? toLowerCaseNames(probe.headers ?? {}) : {};
     const sent = [cookie, cookies].filter((one) => one !== undefined && one !== '').join('; ');
-    const body = sendsBody(probe, method) ? probe.body : null;
+    const body = shouldSendBody(probe, method) ? probe.body : null;
     return this.deps.outbound.request({
       method,
       url,
@@ -102,9 +102,9 @@ export class HttpProbeRunner {
       tls: { insecure, ...(ca_pem !== null && { ca: ca_pem }) },
       connectTimeoutMs: timeoutMs,
       timeoutMs,
-      maxBytes: readsText(probe) ? MAX_BODY_BYTES : MAX_EXCERPT_CHARACTERS,
+      maxBytes: shouldReadText(probe) ? MAX_BODY_BYTES : MAX_EXCERPT_CHARACTERS,
       decode: true,
-      partial: readsText(probe) ? { waitMs: Infinity, ...hasEnoughBody(probe) } : { waitMs: EXCERPT_MS },
+      partial: shouldReadText(probe) ? { waitMs: Infinity, ...getStopCondition(probe) } : { waitMs: EXCERPT_TIMEOUT_MS },
       certificate: true,
       policy,
     });
@@ -113,13 +113,13 @@ export class HttpProbeRunner {
 
 const isOwnOrigin = (probe: HttpProbe, url: string): boolean => new URL(url).origin === new URL(probe.url).origin;
 
-const sendsBody = ({ body, method: first }: HttpProbe, method: OutboundMethod): boolean =>
+const shouldSendBody = ({ body, method: first }: HttpProbe, method: OutboundMethod): boolean =>
   body !== null && method === first;
 
-const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
+const shouldReadText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
   contains !== null || keyword_absent !== null || json_path !== null;
 
-function hasEnoughBody({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
+function getStopCondition({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
   if (contains === null || keyword_absent !== null || json_path !== null) return {};
   return { until: contains };
 }
@@ -147,7 +147,7 @@ function getNextMethod(method: OutboundMethod, status: number): OutboundMethod {
 }
 
 function checkResponse(
-  probe: AskedHttp,
+  probe: HttpProbeWithHeaders,
   response: OutboundResponse,
   ms: number,
 ): Omit<ProbeResult, 'redirects' | 'public'> {
@@ -156,27 +156,27 @@ function checkResponse(
   const excerpt = undecodable === null ? text.slice(0, MAX_EXCERPT_CHARACTERS) || null : null;
   const seen = { ...EMPTY_RESULT, response_ms: ms, certificate, status, excerpt };
   const fault =
-    toFault(findStatusFault(probe, status)) ??
-    toFault(
-      readsText(probe) && undecodable !== null ? `The answer cannot be decoded as ${truncate(undecodable)}` : null,
+    toResponseFault(findStatusFault(probe, status)) ??
+    toResponseFault(
+      shouldReadText(probe) && undecodable !== null ? `The answer cannot be decoded as ${truncate(undecodable)}` : null,
     ) ??
-    toFault(findTextFault(probe, text, response)) ??
+    toResponseFault(findTextFault(probe, text, response)) ??
     findJsonFault(probe, text, response);
   if (fault === null) return { ...seen, ok: true, message: `HTTP ${status} in ${ms} ms` };
   return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
 }
 
-interface Fault {
+interface ResponseFault {
   says: string;
   bare?: string;
 }
 
-const toFault = (says: string | null): Fault | null => (says === null ? null : { says });
+const toResponseFault = (says: string | null): ResponseFault | null => (says === null ? null : { says });
 
 const findStatusFault = ({ expected_status }: HttpProbe, status: number): string | null =>
   isInStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
 
-const within = ({ truncated, waited_ms }: OutboundResponse): string =>
+const formatReadLimit = ({ truncated, waited_ms }: OutboundResponse): string =>
   waited_ms !== undefined ? ' in what came in time' : truncated ? ` in its first ${MAX_BODY_BYTES / 1024} KiB` : '';
 
 function findTextFault(
@@ -185,18 +185,18 @@ function findTextFault(
   response: OutboundResponse,
 ): string | null {
   if (contains !== null && !text.includes(contains))
-    return `The answer does not hold ${truncate(contains)}${within(response)}`;
+    return `The answer does not hold ${truncate(contains)}${formatReadLimit(response)}`;
   if (keyword_absent !== null && text.includes(keyword_absent))
     return `The answer holds ${truncate(keyword_absent)}, which it must not`;
   return null;
 }
 
-function findJsonFault({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): Fault | null {
+function findJsonFault({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): ResponseFault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
   if (response.truncated && response.waited_ms === undefined)
     return { says: `The answer is longer than ${MAX_BODY_BYTES / 1024} KiB, so its JSON is not read` };
   const json = parseJsonText(text);
-  if (json === undefined) return { says: `The answer is no JSON${within(response)}` };
+  if (json === undefined) return { says: `The answer is no JSON${formatReadLimit(response)}` };
   const value = getValueAt(json, json_path);
   if (value === undefined) return { says: `The answer has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
@@ -205,4 +205,4 @@ function findJsonFault({ json_path, json_value }: HttpProbe, text: string, respo
   return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
 }
 
-const truncate = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const truncate = (text: string): string => (text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text);

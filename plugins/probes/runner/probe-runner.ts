@@ -3,26 +3,26 @@ import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { OutboundError, type EgressPolicy, type OutboundFault, type TlsTrust } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
-import type { Dialogue } from '../../../ports/reach.js';
+import type { ProtocolProbe } from '../../../ports/reach.js';
 import { matchRecords } from '../model/dns-records.js';
 import { parseReverseName } from '../model/reverse-name.js';
 import {
-  getTarget,
+  formatTarget,
   type DatabaseProbe,
   type DnsProbe,
   type GrpcProbe,
   type IcmpProbe,
-  type OpenProbe,
+  type ProbeWithHeaders,
   type PortProbe,
   type TlsProbe,
 } from '../model/probe.js';
 import { invertResult, EMPTY_RESULT, type ProbeResult } from '../model/result.js';
-import { describeTrustFault } from '../model/trust-fault.js';
+import { describeCertificateError } from '../model/trust-fault.js';
 import { HttpProbeRunner } from './http-probe-runner.js';
 
 const MAX_SHOWN_RECORDS = 20;
 const MAX_MESSAGE_CHARACTERS = 300;
-const PUBLIC_ONLY: EgressPolicy = { mode: 'public-only', allow: [] };
+const PUBLIC_ONLY_POLICY: EgressPolicy = { mode: 'public-only', allow: [] };
 
 @injectable()
 export class ProbeRunner {
@@ -31,7 +31,7 @@ export class ProbeRunner {
     @inject(HttpProbeRunner) private readonly http: HttpProbeRunner,
   ) {}
 
-  async run(probe: OpenProbe): Promise<ProbeResult> {
+  async run(probe: ProbeWithHeaders): Promise<ProbeResult> {
     const seen = await this.#runSafely(probe);
     const result = probe.inverted ? invertResult(seen) : seen;
     const { resolver } = probe;
@@ -41,26 +41,26 @@ export class ProbeRunner {
 
   /** Records of an internal DNS server are internal too. */
   #isPublicResolver(resolver: string): boolean {
-    return this.deps.reach.judgeResolver(resolver, PUBLIC_ONLY) === null;
+    return this.deps.reach.checkResolver(resolver, PUBLIC_ONLY_POLICY) === null;
   }
 
-  async #runSafely(probe: OpenProbe): Promise<ProbeResult> {
+  async #runSafely(probe: ProbeWithHeaders): Promise<ProbeResult> {
     try {
       return await this.#dispatch(probe);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const { fault } = error;
-      const message = describeTrustFault(error.code) ?? capitalize(fault, error.message);
+      const message = describeCertificateError(error.code) ?? capitalize(fault, error.message);
       const unknown = {
         ...(fault === 'unsupported' && { unsupported: true }),
         ...(fault === 'blocked' && { blocked: true }),
       };
-      const bare_message = removeDetail(probe, error);
+      const bare_message = removeInternalDetails(probe, error);
       return { ...EMPTY_RESULT, ok: false, ...unknown, message, ...(bare_message !== null && { bare_message }) };
     }
   }
 
-  #dispatch(probe: OpenProbe): Promise<ProbeResult> {
+  #dispatch(probe: ProbeWithHeaders): Promise<ProbeResult> {
     if (probe.kind === 'http') return this.http.run(probe);
     if (probe.kind === 'dns') return this.#runDns(probe);
     if (probe.kind === 'icmp') return this.#runIcmp(probe);
@@ -68,23 +68,23 @@ export class ProbeRunner {
     return this.#runConnect(probe, probe.host, probe.port, getDialogue(probe));
   }
 
-  #runWebSocket(probe: OpenProbe & { kind: 'websocket' }): Promise<ProbeResult> {
+  #runWebSocket(probe: ProbeWithHeaders & { kind: 'websocket' }): Promise<ProbeResult> {
     const url = new URL(probe.url);
     const isSecure = url.protocol === 'wss:';
     const named = Object.entries(probe.headers ?? {}).find(([name]) => name.toLowerCase() === 'host')?.[1];
-    const dialogue: Dialogue = { kind: 'websocket', url, host: named ?? url.host, headers: probe.headers ?? {} };
+    const dialogue: ProtocolProbe = { kind: 'websocket', url, host: named ?? url.host, headers: probe.headers ?? {} };
     const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
     const tlsHost = named === undefined ? {} : { tlsHost: parseHostHeader(named) };
     return this.#runConnect({ ...probe, tls: isSecure, ...tlsHost }, url.hostname, port, dialogue);
   }
 
   async #runConnect(
-    probe: (PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (OpenProbe & { kind: 'websocket'; tls: boolean })) & {
+    probe: (PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (ProbeWithHeaders & { kind: 'websocket'; tls: boolean })) & {
       tlsHost?: string;
     },
     host: string,
     port: number,
-    dialogue: Dialogue | undefined,
+    dialogue: ProtocolProbe | undefined,
   ): Promise<ProbeResult> {
     const { policy, reach } = this.deps;
     const trust: TlsTrust =
@@ -103,10 +103,10 @@ export class ProbeRunner {
     });
     const seen = { ...EMPTY_RESULT, response_ms: duration_ms, certificate, public: seenBy.public };
     if (untrusted !== null && trust.insecure !== true) {
-      const message = describeTrustFault(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
+      const message = describeCertificateError(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
       return { ...seen, ok: false, message };
     }
-    const bare_message = `${getTarget(probe)} answered in ${duration_ms} ms`;
+    const bare_message = `${formatTarget(probe)} answered in ${duration_ms} ms`;
     return { ...seen, ok: true, message: said === null ? bare_message : `${bare_message}: ${said}`, bare_message };
   }
 
@@ -136,19 +136,19 @@ export class ProbeRunner {
     const isAddress = record_type === 'A' || record_type === 'AAAA';
     if (!isAddress && (resolver === null || !this.#isPublicResolver(resolver))) return false;
     return [...records, parseReverseName(host) ?? host].every(
-      (text) => this.deps.reach.judge(text, PUBLIC_ONLY) === null,
+      (text) => this.deps.reach.checkHost(text, PUBLIC_ONLY_POLICY) === null,
     );
   }
 
   async #runIcmp({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
     const { reach, policy } = this.deps;
     const asked = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
-    const { duration_ms } = await reach.echo(asked);
+    const { duration_ms } = await reach.sendEcho(asked);
     return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
 }
 
-function getDialogue(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
+function getDialogue(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): ProtocolProbe | undefined {
   if (probe.kind === 'tcp' || probe.kind === 'tls') return undefined;
   return probe.kind === 'grpc' ? { kind: 'grpc', service: probe.service } : { kind: probe.kind };
 }
@@ -159,7 +159,7 @@ function capitalize(fault: OutboundFault, message: string): string {
 }
 
 /** Removes internal hosts and received text from the message; null when it has neither. */
-function removeDetail(probe: OpenProbe, error: OutboundError): string | null {
+function removeInternalDetails(probe: ProbeWithHeaders, error: OutboundError): string | null {
   const { fault, bareMessage } = error;
   const said = capitalize(fault, bareMessage);
   if (fault === 'blocked') return said;

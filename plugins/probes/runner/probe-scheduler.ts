@@ -5,16 +5,16 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
 import { toObservation, toVisibleResult, type ProbeResult } from '../model/result.js';
 import { getNextTime, ProbeTimetable } from '../model/timetable.js';
-import { Probes } from '../store/probes.js';
+import { ProbeService } from '../store/probes.js';
 import { ProbeRunner } from './probe-runner.js';
 
-export const LEASE_MS = 45_000;
+export const PROBE_LEASE_MS = 45_000;
 export const MAX_CONCURRENT_PROBES = 64;
 /**
  * Limit for probes that failed last time: each may take its whole timeout, and others must not
@@ -24,7 +24,7 @@ export const MAX_CONCURRENT_FAILING_PROBES = MAX_CONCURRENT_PROBES / 2;
 const TICK_INTERVAL_MS = 100;
 const POLL_INTERVAL_MS = 4_000;
 /** Clocks of processes differ, and a write becomes visible after its timestamp. */
-const OVERLAP_MS = 60_000;
+const CHANGE_OVERLAP_MS = 60_000;
 const RETRY_DELAY_MS = 20_000;
 const PAGE_SIZE = 500;
 
@@ -34,32 +34,32 @@ export class ProbeScheduler {
   #lease: Lease<ProcessOwner> | null = null;
   #held: HeldLease | null = null;
   #table: ProbeTimetable;
-  readonly #known = new Map<string, string>();
+  readonly #knownVersions = new Map<string, string>();
   readonly #queue: string[] = [];
   readonly #failing: string[] = [];
-  #slow = 0;
+  #runningFailing = 0;
   readonly #asking = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
-  readonly #unanswered = new Set<string>();
+  readonly #failedLastTime = new Set<string>();
   #looked = -Infinity;
-  #newest = '';
+  #newestUpdate = '';
   #loaded = false;
   #ticking: Promise<void> | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: ProbesDeps,
-    @inject(Probes) private readonly probes: Probes,
+    @inject(ProbeService) private readonly probes: ProbeService,
     @inject(ProbeRunner) private readonly asker: ProbeRunner,
   ) {
     this.#table = new ProbeTimetable(deps.clock.monotonic());
   }
 
   get size(): number {
-    return this.#known.size;
+    return this.#knownVersions.size;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#runTick(), TICK_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#runTickSafely(), TICK_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -67,13 +67,13 @@ export class ProbeScheduler {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#ticking;
-    this.#forgetQueues();
+    this.#clearQueues();
     await Promise.all(this.#asking.values());
     await this.#held?.release();
     this.#held = null;
   }
 
-  async tick(): Promise<void> {
+  async runTick(): Promise<void> {
     const { clock } = this.deps;
     if (clock.monotonic() - this.#looked >= POLL_INTERVAL_MS) {
       this.#looked = clock.monotonic();
@@ -81,39 +81,39 @@ export class ProbeScheduler {
       await this.#loadChanges();
     }
     if (this.#held === null) return;
-    for (const name of this.#table.take(clock.monotonic()))
-      (this.#unanswered.has(name) ? this.#failing : this.#queue).push(name);
+    for (const name of this.#table.takeDue(clock.monotonic()))
+      (this.#failedLastTime.has(name) ? this.#failing : this.#queue).push(name);
     this.#startDue();
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#asking.size > 0) await Promise.all(this.#asking.values());
   }
 
-  #runTick(): void {
+  #runTickSafely(): void {
     if (this.#ticking !== null) return;
-    this.#ticking = this.tick()
+    this.#ticking = this.runTick()
       .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; they are read again'))
       .finally(() => (this.#ticking = null));
   }
 
   async #acquireLease(): Promise<boolean> {
-    const options = { id: 'prober', what: 'the prober', ttlMs: LEASE_MS, judge: 'silence' } as const;
+    const options = { id: 'prober', what: 'the prober', ttlMs: PROBE_LEASE_MS, judge: 'silence' } as const;
     this.#lease ??= await createProcessLease(this.deps.leases, this.deps, options);
-    this.#held = await this.#lease.take();
+    this.#held = await this.#lease.acquire();
     if (this.#held === null) return false;
-    this.#known.clear();
+    this.#knownVersions.clear();
     this.#failures.clear();
     this.#table = new ProbeTimetable(this.deps.clock.monotonic());
-    this.#newest = '';
+    this.#newestUpdate = '';
     this.#loaded = false;
     return true;
   }
 
   async #loadChanges(): Promise<void> {
     // After the clock moved backwards, changes are older than the newest seen one.
-    const since = Math.min(Date.parse(this.#newest), this.deps.clock.now());
-    const from = this.#newest === '' ? '' : isoOf(since - OVERLAP_MS);
+    const since = Math.min(Date.parse(this.#newestUpdate), this.deps.clock.now());
+    const from = this.#newestUpdate === '' ? '' : toIsoString(since - CHANGE_OVERLAP_MS);
     const query = {
       filter: { updated_at: { gte: from } },
       sort: [['updated_at', 'asc']] as [string, 'asc'][],
@@ -121,13 +121,13 @@ export class ProbeScheduler {
     };
     for await (const docs of iteratePages(this.deps.probes, query)) {
       for (const { id, probe, updated_at } of docs) {
-        if (updated_at > this.#newest) this.#newest = updated_at;
-        if (this.#known.get(id) === updated_at) continue;
+        if (updated_at > this.#newestUpdate) this.#newestUpdate = updated_at;
+        if (this.#knownVersions.get(id) === updated_at) continue;
         const soon = this.#loaded;
-        this.#known.set(id, updated_at);
+        this.#knownVersions.set(id, updated_at);
         this.#failures.delete(id);
         const now = this.deps.clock.monotonic();
-        this.#table.put(id, soon ? now : getNextTime(id, probe.interval_seconds * 1000, now));
+        this.#table.schedule(id, soon ? now : getNextTime(id, probe.interval_seconds * 1000, now));
       }
     }
     this.#loaded = true;
@@ -136,19 +136,19 @@ export class ProbeScheduler {
   #startDue(): void {
     while (this.#asking.size < MAX_CONCURRENT_PROBES) {
       const fails = this.#queue.length === 0;
-      if (fails && this.#slow >= MAX_CONCURRENT_FAILING_PROBES) return;
+      if (fails && this.#runningFailing >= MAX_CONCURRENT_FAILING_PROBES) return;
       const name = (fails ? this.#failing : this.#queue).shift();
       if (name === undefined) return;
       if (this.#asking.has(name) || !this.#hasLease()) continue;
-      if (fails) this.#slow++;
+      if (fails) this.#runningFailing++;
       const asked = this.#runProbe(name)
         .catch((err: unknown) => {
           this.deps.log.error({ err, monitor: name }, 'a probe failed by a fault of the service');
-          this.#table.put(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
+          this.#table.schedule(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
         })
         .finally(() => {
           this.#asking.delete(name);
-          if (fails) this.#slow--;
+          if (fails) this.#runningFailing--;
           this.#startDue();
         });
       this.#asking.set(name, asked);
@@ -164,17 +164,17 @@ export class ProbeScheduler {
       if (!(error instanceof LeaseLost)) throw error;
       this.deps.log.warn({}, 'the lease of the prober was lost; another process asks');
       this.#held = null;
-      this.#forgetQueues();
+      this.#clearQueues();
       return false;
     }
   }
 
   async #runProbe(name: string): Promise<void> {
     const doc = await this.probes.find(name);
-    if (doc === null) return this.#forget(name);
-    const seen = await this.#redact(name, await this.asker.run(this.probes.open(doc)));
-    if (seen.ok) this.#unanswered.delete(name);
-    else this.#unanswered.add(name);
+    if (doc === null) return this.#unschedule(name);
+    const seen = await this.#redact(name, await this.asker.run(this.probes.decrypt(doc)));
+    if (seen.ok) this.#failedLastTime.delete(name);
+    else this.#failedLastTime.add(name);
     if (seen.unsupported === true) {
       // Nothing was sent, so the state of the target is unknown.
       this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
@@ -183,10 +183,10 @@ export class ProbeScheduler {
     const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
     const now = this.deps.clock.now();
     const observation = toObservation(name, doc.probe, seen, failures, now);
-    if (!(await this.deps.watchdog.observe(observation))) {
+    if (!(await this.deps.watchdog.recordObservation(observation))) {
       // Its monitor was deleted while this plugin was disabled.
       await this.deps.probes.remove({ id: name, updated_at: doc.updated_at });
-      return this.#forget(name);
+      return this.#unschedule(name);
     }
     this.#reschedule(doc, failures);
   }
@@ -204,17 +204,17 @@ export class ProbeScheduler {
     if (failures > 0) this.#failures.set(id, failures);
     else this.#failures.delete(id);
     const retries = failures > 0 && failures <= probe.retries;
-    this.#table.put(id, retries ? now + Math.min(RETRY_DELAY_MS, interval) : getNextTime(id, interval, now));
+    this.#table.schedule(id, retries ? now + Math.min(RETRY_DELAY_MS, interval) : getNextTime(id, interval, now));
   }
 
-  #forgetQueues(): void {
+  #clearQueues(): void {
     this.#queue.length = 0;
     this.#failing.length = 0;
   }
 
-  #forget(name: string): void {
-    this.#unanswered.delete(name);
-    this.#known.delete(name);
+  #unschedule(name: string): void {
+    this.#failedLastTime.delete(name);
+    this.#knownVersions.delete(name);
     this.#failures.delete(name);
     this.#table.remove(name);
   }

@@ -2,18 +2,18 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
-import { getOrigin, type OpenProbe, type ProbeDoc } from '../model/probe.js';
-import { parseProbe, toProbe, toStoredProbe } from '../model/schema.js';
+import { getOrigin, type ProbeWithHeaders, type ProbeDoc } from '../model/probe.js';
+import { parseProbe, validateProbe, toStoredProbe } from '../model/schema.js';
 
-const getSealPurpose = (source: string): string => `probes/headers/${source}`;
+const getEncryptionPurpose = (source: string): string => `probes/headers/${source}`;
 
-export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
+export type PreparedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
-const findSocketFault = (url: string, checkUrl: (url: string) => string | null): string | null =>
+const validateWebSocketUrl = (url: string, checkUrl: (url: string) => string | null): string | null =>
   /^wss?:\/\//i.test(url) ? checkUrl(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
 @injectable()
-export class Probes {
+export class ProbeService {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<ProbesDeps, 'probes' | 'cipher' | 'clock' | 'outbound' | 'reach' | 'policy'>,
@@ -24,15 +24,15 @@ export class Probes {
   }
 
   /** @throws ServiceError validation_failed */
-  async check(given: unknown, source: string): Promise<CheckedProbe> {
+  async prepare(given: unknown, source: string): Promise<PreparedProbe> {
     if (given === null) return null;
-    const open = this.checkProbe(given);
-    const fault = open.kind === 'icmp' ? await this.deps.reach.echoFault() : null;
+    const open = this.validate(given);
+    const fault = open.kind === 'icmp' ? await this.deps.reach.findEchoFault() : null;
     if (fault !== null) throw invalid({ 'probe.kind': `icmp cannot be used: ${fault}` });
-    const headers = await this.#openHeaders(open, source);
+    const headers = await this.#resolveHeaders(open, source);
     return {
       probe: toStoredProbe(open),
-      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), getSealPurpose(source)),
+      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), getEncryptionPurpose(source)),
       header_names: Object.keys(headers ?? {}),
     };
   }
@@ -41,22 +41,22 @@ export class Probes {
    * Returns the probe with given or stored headers.
    * @throws ServiceError validation_failed
    */
-  async openProbe(given: unknown, source: string | null): Promise<OpenProbe> {
-    const open = this.checkProbe(given);
-    const headers = source === null ? (open.headers ?? null) : await this.#openHeaders(open, source);
+  async toRunnableProbe(given: unknown, source: string | null): Promise<ProbeWithHeaders> {
+    const open = this.validate(given);
+    const headers = source === null ? (open.headers ?? null) : await this.#resolveHeaders(open, source);
     return { ...open, ...(headers !== null && { headers }) };
   }
 
-  open({ id, probe, headers }: ProbeDoc): OpenProbe {
+  decrypt({ id, probe, headers }: ProbeDoc): ProbeWithHeaders {
     const whole = parseProbe(probe);
     if (headers === null) return whole;
     return {
       ...whole,
-      headers: JSON.parse(this.deps.cipher.open(headers, getSealPurpose(id))) as Record<string, string>,
+      headers: JSON.parse(this.deps.cipher.open(headers, getEncryptionPurpose(id))) as Record<string, string>,
     };
   }
 
-  async save(source: string, checked: CheckedProbe): Promise<void> {
+  async save(source: string, checked: PreparedProbe): Promise<void> {
     const { probes, clock } = this.deps;
     if (checked === null) await probes.remove({ id: source });
     else {
@@ -65,7 +65,7 @@ export class Probes {
     }
   }
 
-  async view(source: string): Promise<Record<string, Json> | null> {
+  async getView(source: string): Promise<Record<string, Json> | null> {
     const doc = await this.find(source);
     if (doc === null) return null;
     const { probe, header_names } = doc;
@@ -73,14 +73,14 @@ export class Probes {
   }
 
   /** @throws ServiceError validation_failed */
-  checkProbe(given: unknown): OpenProbe {
-    const open = toProbe(given);
+  validate(given: unknown): ProbeWithHeaders {
+    const open = validateProbe(given);
     const { outbound, policy, reach } = this.deps;
     const faults: Record<string, string | null> = {
-      ...('host' in open && { host: reach.judge(open.host, policy) }),
-      ...(open.kind === 'http' && { url: outbound.judge(open.url, policy) }),
-      ...(open.kind === 'websocket' && { url: findSocketFault(open.url, (url) => outbound.judge(url, policy)) }),
-      resolver: open.resolver === null ? null : reach.judgeResolver(open.resolver, policy),
+      ...('host' in open && { host: reach.checkHost(open.host, policy) }),
+      ...(open.kind === 'http' && { url: outbound.checkUrl(open.url, policy) }),
+      ...(open.kind === 'websocket' && { url: validateWebSocketUrl(open.url, (url) => outbound.checkUrl(url, policy)) }),
+      resolver: open.resolver === null ? null : reach.checkResolver(open.resolver, policy),
       ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.findAuthorityFault(open.ca_pem),
     };
     for (const [field, reason] of Object.entries(faults))
@@ -89,12 +89,12 @@ export class Probes {
   }
 
   /** Returns the headers, or null. A changed address never sends stored secrets to another host. */
-  async #openHeaders(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
+  async #resolveHeaders(open: ProbeWithHeaders, source: string): Promise<Readonly<Record<string, string>> | null> {
     if (!('url' in open)) return null;
     const { headers } = open;
     if (headers !== undefined) return headers === null || Object.keys(headers).length === 0 ? null : headers;
     const before = await this.find(source);
     if (before === null || getOrigin(before.probe) !== getOrigin(open)) return null;
-    return this.open(before).headers ?? null;
+    return this.decrypt(before).headers ?? null;
   }
 }

@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { named, whole, type Doc } from '../../../kernel/contract.js';
-import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
+import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
+import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
 import type { SellerBrand } from '../../../ports/domain/projects.js';
 
 /** The document id is the project's slug. */
@@ -27,23 +27,23 @@ export interface BrandView {
   logo: string | null;
 }
 
-const pathOf = (slug: string, file: string): string => `/brand/${encodeURIComponent(slug)}/${file}`;
+const getBrandPath = (slug: string, file: string): string => `/brand/${encodeURIComponent(slug)}/${file}`;
 
-export const brandView = (slug: string, brand: Brand | null): BrandView => ({
+export const toBrandView = (slug: string, brand: Brand | null): BrandView => ({
   seller: brand?.seller || null,
   colour: brand?.colour ?? null,
   logo_type: brand?.logo_type ?? null,
-  logo: (brand?.logo_type ?? null) === null ? null : pathOf(slug, 'logo'),
+  logo: (brand?.logo_type ?? null) === null ? null : getBrandPath(slug, 'logo'),
 });
 
-export function sellerBrand(slug: string, brand: Brand | null): SellerBrand | null {
-  const { seller: name, colour, logo } = brandView(slug, brand);
+export function toSellerBrand(slug: string, brand: Brand | null): SellerBrand | null {
+  const { seller: name, colour, logo } = toBrandView(slug, brand);
   return name === null && colour === null && logo === null
     ? null
-    : { name, colour, css: pathOf(slug, 'brand.css'), logo };
+    : { name, colour, css: getBrandPath(slug, 'brand.css'), logo };
 }
 
-export const brandBody = named(
+export const brandBodySchema = withSchemaName(
   'ProjectBrandChange',
   joi
     .object({
@@ -56,8 +56,8 @@ export const brandBody = named(
         .description('The name that customers read; null: none'),
       colour: joi
         .string()
-        .pattern(COLOUR)
-        .message(COLOUR_WORDS)
+        .pattern(COLOUR_PATTERN)
+        .message(COLOUR_MESSAGE)
         .allow(null)
         .empty('')
         .description('Of the head of public pages; the text on it is black or white, whichever can be read better'),
@@ -65,7 +65,7 @@ export const brandBody = named(
     .example({ seller: 'Shop Ltd', colour: '#0a6640' }),
 );
 
-export const brandShape = named(
+export const brandSchema = withSchemaName(
   'ProjectBrand',
   whole({
     seller: joi.string().allow(null),

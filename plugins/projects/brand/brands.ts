@@ -18,52 +18,52 @@ import { findChangedFields } from '../../../lib/changed-fields.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { AUDIT, type AuditFields, type AuditLog } from '../../../ports/domain/audit.js';
 import type { SellerBrand, SellerBrands } from '../../../ports/domain/projects.js';
-import { brandView, sellerBrand, type Brand, type BrandFields, type BrandView } from './brand.js';
-import { Projects } from '../service.js';
+import { toBrandView, toSellerBrand, type Brand, type BrandFields, type BrandView } from './brand.js';
+import { ProjectService } from '../service.js';
 
-const BELIEVED_MS = 1_000;
-const LOOKED_AT = 50;
+const CACHE_MS = 1_000;
+const MAX_COMPARED_PROJECTS = 50;
 
 @injectable()
-export class Brands implements SellerBrands {
+export class BrandService implements SellerBrands {
   /** Cached, because every public page view needs it. */
   readonly #recent = new BoundedMap<{ brand: SellerBrand | null }>({
     most: 1_000,
-    ttlMs: BELIEVED_MS,
+    ttlMs: CACHE_MS,
     now: () => this.clock.monotonic(),
   });
 
   constructor(
     @inject(collection<Brand>('brands')) private readonly rows: Collection<Brand>,
-    @inject(Projects) private readonly projects: Projects,
+    @inject(ProjectService) private readonly projects: ProjectService,
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  of(slug: string): Promise<SellerBrand | null> {
-    return this.#remembered(`of ${slug}`, async () => sellerBrand(slug, await this.rows.get(slug)));
+  find(slug: string): Promise<SellerBrand | null> {
+    return this.#getCached(`of ${slug}`, async () => toSellerBrand(slug, await this.rows.get(slug)));
   }
 
-  common(): Promise<SellerBrand | null> {
-    return this.#remembered('common', async () => {
-      const { items } = await this.rows.find({ filter: { seller: { gt: '' } }, limit: LOOKED_AT + 1 });
+  findCommon(): Promise<SellerBrand | null> {
+    return this.#getCached('common', async () => {
+      const { items } = await this.rows.find({ filter: { seller: { gt: '' } }, limit: MAX_COMPARED_PROJECTS + 1 });
       const [first] = items;
       const same =
-        first !== undefined && items.length <= LOOKED_AT && items.every(({ seller }) => seller === first.seller);
-      return same ? sellerBrand(first.id, first) : null;
+        first !== undefined && items.length <= MAX_COMPARED_PROJECTS && items.every(({ seller }) => seller === first.seller);
+      return same ? toSellerBrand(first.id, first) : null;
     });
   }
 
-  async logo(slug: string): Promise<{ type: string; bytes: Buffer } | null> {
+  async readLogo(slug: string): Promise<{ type: string; bytes: Buffer } | null> {
     const brand = await this.rows.get(slug);
     if (brand === null || brand.logo === null || brand.logo_type === null) return null;
     return { type: brand.logo_type, bytes: Buffer.from(brand.logo, 'base64') };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async view(principal: Principal, slug: string): Promise<BrandView> {
-    await this.projects.need(principal, slug);
-    return brandView(slug, await this.rows.get(slug));
+  async getView(principal: Principal, slug: string): Promise<BrandView> {
+    await this.projects.getProject(principal, slug);
+    return toBrandView(slug, await this.rows.get(slug));
   }
 
   /**
@@ -72,7 +72,7 @@ export class Brands implements SellerBrands {
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async change(actor: Principal, slug: string, given: BrandFields, logo?: Buffer | null): Promise<BrandView> {
-    await this.projects.need(actor, slug);
+    await this.projects.getProject(actor, slug);
     const read = logo ? readLogo(logo) : null;
     if (typeof read === 'string') throw invalid({ logo: read });
     const picture =
@@ -83,7 +83,7 @@ export class Brands implements SellerBrands {
       ...picture,
     };
     const before = await this.rows.get(slug);
-    if (Object.keys(set).length === 0) return brandView(slug, before);
+    if (Object.keys(set).length === 0) return toBrandView(slug, before);
     const blank = { seller: '', colour: null, logo_type: null, logo: null };
     const setOnInsert = Object.fromEntries(Object.entries(blank).filter(([name]) => !(name in set)));
     const at = this.clock.iso();
@@ -93,19 +93,19 @@ export class Brands implements SellerBrands {
       { upsert: true },
     );
     this.#recent.clear();
-    const after = brandView(slug, changed?.doc ?? null);
+    const after = toBrandView(slug, changed?.doc ?? null);
     const audited = (view: BrandView): AuditFields => ({
       seller: view.seller,
       colour: view.colour,
       logo: view.logo_type,
     });
     const names = Object.keys(set).filter((name) => name !== 'logo_type');
-    const change = findChangedFields(audited(brandView(slug, before)), audited(after), names);
+    const change = findChangedFields(audited(toBrandView(slug, before)), audited(after), names);
     await this.audit.record(actor, 'project.brand_changed', slug, {}, change);
     return after;
   }
 
-  async #remembered(key: string, read: () => Promise<SellerBrand | null>): Promise<SellerBrand | null> {
+  async #getCached(key: string, read: () => Promise<SellerBrand | null>): Promise<SellerBrand | null> {
     const known = this.#recent.get(key);
     if (known !== undefined) return known.brand;
     const brand = await read();

@@ -5,7 +5,7 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   fromForm,
   Redirect,
   text,
@@ -13,30 +13,30 @@ import {
   type FormFile,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBrandStyles } from '../../../lib/brand/colour.js';
-import { LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../../lib/brand/logo.js';
-import { brandBody, type BrandFields } from './brand.js';
-import type { Brands } from './brands.js';
-import { SLUG } from '../project.js';
-import type { Projects } from '../service.js';
+import { MAX_LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../../lib/brand/logo.js';
+import { brandBodySchema, type BrandFields } from './brand.js';
+import type { BrandService } from './brands.js';
+import { SLUG_PATTERN } from '../project.js';
+import type { ProjectService } from '../service.js';
 
-const access = { session: 'admin' } as const;
+const adminAccess = { session: 'admin' } as const;
 const title = 'Seller';
-const PATH = '/projects/{slug}/brand';
-const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
+const BRAND_PATH = '/projects/{slug}/brand';
+const params = joi.object({ slug: joi.string().pattern(SLUG_PATTERN, 'slug').required() });
 /** Maximum delay of other processes' changes. */
-const shared = { maxAgeMs: 1_600 };
+const sharedCache = { maxAgeMs: 1_600 };
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : '') || null;
-const slugOf = ({ params: { slug = '' } }: HttpRequest): string => slug;
+const toText = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : '') || null;
+const getSlug = ({ params: { slug = '' } }: HttpRequest): string => slug;
 
-export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
-  const page = async (request: HttpRequest, problem?: Problem): Promise<View> => {
-    const { id: slug, name } = await projects.need(request.principal, slugOf(request));
-    const brand = await brands.view(request.principal, slug);
+export function buildBrandPages(projects: ProjectService, brands: BrandService): PageSpec[] {
+  const page = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
+    const { id: slug, name } = await projects.getProject(request.principal, getSlug(request));
+    const brand = await brands.getView(request.principal, slug);
     const { seller, colour } = problem === undefined ? brand : getFormFields(request);
     return new View('brand-form', {
       title,
@@ -44,8 +44,8 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
       brand,
       form: { seller, colour },
       types: LOGO_TYPES.join(','),
-      logo_kib: LOGO_BYTES / 1024,
-      preview: (await brands.of(slug)) && `/license?product=${encodeURIComponent(slug)}`,
+      logo_kib: MAX_LOGO_BYTES / 1024,
+      preview: (await brands.find(slug)) && `/license?product=${encodeURIComponent(slug)}`,
       crumbs: [{ label: 'Projects', href: '/projects' }, { label: name, href: `/projects/${slug}` }, { label: title }],
       ...problem,
     });
@@ -54,37 +54,37 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
     path: `/brand/{slug}/${name}`,
     title,
     access: 'public',
-    shared,
+    shared: sharedCache,
     input: { params },
-    handle: (request) => make(slugOf(request)),
+    handle: (request) => make(getSlug(request)),
   });
   return [
-    { path: PATH, title, access, input: { params }, handle: (request) => page(request) },
-    formPage(
-      { path: PATH, title, access, input: { params }, files: true },
+    { path: BRAND_PATH, title, access: adminAccess, input: { params }, handle: (request) => page(request) },
+    createFormPage(
+      { path: BRAND_PATH, title, access: adminAccess, input: { params }, files: true },
       async (request) => {
         const form = getFormFields(request);
-        const given = { seller: textOf(form['seller']), colour: textOf(form['colour']) };
-        const fields = fromForm(brandBody, given, { convert: true }) as BrandFields;
+        const given = { seller: toText(form['seller']), colour: toText(form['colour']) };
+        const fields = fromForm(brandBodySchema, given, { convert: true }) as BrandFields;
         const { bytes } = (form['logo'] ?? {}) as Partial<FormFile>;
         // Browsers send an empty file field without a selection.
         const picked = Buffer.isBuffer(bytes) && bytes.length > 0 ? bytes : undefined;
         const logo = picked ?? (form['no_logo'] === 'true' ? null : undefined);
-        const slug = slugOf(request);
+        const slug = getSlug(request);
         await brands.change(request.principal, slug, fields, logo);
         return new Redirect(`/projects/${slug}/brand`, { tone: 'success', message: 'Saved. Customers see it now.' });
       },
       page,
     ),
     file('logo', async (slug) => {
-      const logo = await brands.logo(slug);
+      const logo = await brands.readLogo(slug);
       if (logo === null) throw notFound('such picture');
       const picture = text(logo.bytes, logo.type);
       for (const [name, value] of Object.entries(LOGO_HEADERS)) picture.header(name, value);
       return picture;
     }),
     file('brand.css', async (slug) => {
-      const brand = await brands.of(slug);
+      const brand = await brands.find(slug);
       if (brand === null) throw notFound('such style sheet');
       return text(formatBrandStyles(brand.colour), 'text/css; charset=utf-8');
     }),

@@ -1,28 +1,28 @@
-import type { Print } from '../../../lib/text/distinct-sketch.js';
+import type { SketchHash } from '../../../lib/text/distinct-sketch.js';
 import type { Update } from '../../../ports/store.js';
 
-export interface Delta {
+export interface HourDelta {
   inc: { [path: string]: number };
   /** Paths that are set once: reporters. */
   marks: Set<string>;
-  people: Print[];
-  crashed: Print[];
+  people: SketchHash[];
+  crashed: SketchHash[];
 }
 
-export const emptyDelta = (): Delta => ({ inc: {}, marks: new Set(), people: [], crashed: [] });
+export const createEmptyDelta = (): HourDelta => ({ inc: {}, marks: new Set(), people: [], crashed: [] });
 
-export function raise(delta: Delta, path: string, by: number): void {
+export function incrementDelta(delta: HourDelta, path: string, by: number): void {
   if (by !== 0) delta.inc[path] = (delta.inc[path] ?? 0) + by;
 }
 
-export function merge(delta: Delta, more: Delta): void {
-  for (const [path, by] of Object.entries(more.inc)) raise(delta, path, by);
+export function mergeDelta(delta: HourDelta, more: HourDelta): void {
+  for (const [path, by] of Object.entries(more.inc)) incrementDelta(delta, path, by);
   for (const path of more.marks) delta.marks.add(path);
   for (const print of more.people) delta.people.push(print);
   for (const print of more.crashed) delta.crashed.push(print);
 }
 
-export const updateOf = ({ inc, marks }: Delta): Update => ({
+export const buildUpdate = ({ inc, marks }: HourDelta): Update => ({
   inc,
   max: Object.fromEntries([...marks].map((path) => [path, 1])),
 });

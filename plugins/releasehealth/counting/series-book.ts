@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { each } from '../../../lib/paging.js';
+import { iterateItems } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS } from '../../../lib/time.js';
 import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import type { Collection } from '../../../ports/store.js';
@@ -18,36 +18,36 @@ import type { HourSeries } from './hour-counts.js';
 /** Looks up published versions; undefined when unavailable. */
 export const FIND_PUBLISHED = token<() => PublishedVersions | undefined>('releasehealth.published');
 
-export const MOST_SERIES = 100;
+export const MAX_SERIES = 100;
 /**
  * Limit of environments that public keys may add to a vouched version; the rest is counted without
  * environment.
  */
-export const MOST_ENVIRONMENTS = 20;
-const READ_AT_ONCE = 500;
-const KEPT = 5_000;
+export const MAX_ENVIRONMENTS = 20;
+const READ_BATCH_ROWS = 500;
+const MAX_CACHED_ENTRIES = 5_000;
 
-type About = Omit<HourSeries, 'id'>;
+type SeriesFields = Omit<HourSeries, 'id'>;
 
-class Hour {
+class HourSeriesIndex {
   readonly ids = new Set<string>();
-  unknown = 0;
+  unvouchedCount = 0;
   readonly #environments = new Map<string, number>();
 
-  add(id: string, { version, version_key }: Pick<About, 'version' | 'version_key'>, vouched: boolean): void {
+  add(id: string, { version, version_key }: Pick<SeriesFields, 'version' | 'version_key'>, vouched: boolean): void {
     this.ids.add(id);
-    if (!vouched && version !== '') this.unknown += 1;
-    this.#environments.set(version_key, this.environmentsOf(version_key) + 1);
+    if (!vouched && version !== '') this.unvouchedCount += 1;
+    this.#environments.set(version_key, this.countEnvironments(version_key) + 1);
   }
 
-  environmentsOf(versionKey: string): number {
+  countEnvironments(versionKey: string): number {
     return this.#environments.get(versionKey) ?? 0;
   }
 }
 
 @injectable()
-export class SeriesBook {
-  readonly #hours: BoundedMap<Promise<Hour>>;
+export class SeriesLimiter {
+  readonly #hours: BoundedMap<Promise<HourSeriesIndex>>;
   readonly #vouched: BoundedMap<Promise<boolean>>;
 
   constructor(
@@ -56,43 +56,43 @@ export class SeriesBook {
     @inject(FIND_PUBLISHED) private readonly published: () => PublishedVersions | undefined,
   ) {
     const now = (): number => clock.now();
-    this.#hours = new BoundedMap({ most: KEPT, ttlMs: DAY_MS, now });
-    this.#vouched = new BoundedMap({ most: KEPT, ttlMs: MINUTE_MS, now });
+    this.#hours = new BoundedMap({ most: MAX_CACHED_ENTRIES, ttlMs: DAY_MS, now });
+    this.#vouched = new BoundedMap({ most: MAX_CACHED_ENTRIES, ttlMs: MINUTE_MS, now });
   }
 
   /** @param byToken whether a token other than an intake key reports them */
-  async of(about: About, byToken: boolean): Promise<HourSeries> {
-    const hour = await this.#hourOf(about);
-    const id = idOf(about);
+  async resolveSeries(about: SeriesFields, byToken: boolean): Promise<HourSeries> {
+    const hour = await this.#loadHour(about);
+    const id = buildSeriesId(about);
     if (hour.ids.has(id)) return { id, ...about };
     const vouched = byToken || (await this.#isVouched(about));
     if (hour.ids.has(id)) return { id, ...about };
     const isFull = vouched
-      ? !byToken && hour.environmentsOf(about.version_key) >= MOST_ENVIRONMENTS
-      : hour.unknown >= MOST_SERIES;
-    if (isFull) return folded(vouched ? { ...about, environment: '' } : { ...about, ...OTHERS });
+      ? !byToken && hour.countEnvironments(about.version_key) >= MAX_ENVIRONMENTS
+      : hour.unvouchedCount >= MAX_SERIES;
+    if (isFull) return toOtherVersions(vouched ? { ...about, environment: '' } : { ...about, ...OTHER_VERSIONS_SERIES });
     hour.add(id, about, vouched);
     return { id, ...about, ...(vouched && { vouched: 1 }) };
   }
 
-  #isVouched({ project, version, version_key }: About): Promise<boolean> {
-    return this.#once(this.#vouched, `${project} ${version_key}`, async () => {
+  #isVouched({ project, version, version_key }: SeriesFields): Promise<boolean> {
+    return this.#getOrLoad(this.#vouched, `${project} ${version_key}`, async () => {
       if ((await this.published()?.isPublished(project, version)) === true) return true;
       const filter = { project, version_key, vouched: 1 };
       return (await this.hours.find({ filter, limit: 1 })).items.length > 0;
     });
   }
 
-  #hourOf({ project, hour }: About): Promise<Hour> {
-    return this.#once(this.#hours, `${project} ${hour}`, async () => {
-      const found = new Hour();
-      for await (const doc of each(this.hours, { filter: { project, hour }, limit: READ_AT_ONCE }))
+  #loadHour({ project, hour }: SeriesFields): Promise<HourSeriesIndex> {
+    return this.#getOrLoad(this.#hours, `${project} ${hour}`, async () => {
+      const found = new HourSeriesIndex();
+      for await (const doc of iterateItems(this.hours, { filter: { project, hour }, limit: READ_BATCH_ROWS }))
         found.add(doc.id, doc, doc.vouched === 1);
       return found;
     });
   }
 
-  #once<T>(answers: BoundedMap<Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  #getOrLoad<T>(answers: BoundedMap<Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
     const known = answers.get(key);
     if (known !== undefined) return known;
     const asked = ask();
@@ -102,9 +102,9 @@ export class SeriesBook {
   }
 }
 
-const OTHERS = { version: '', version_key: '', environment: '' };
+const OTHER_VERSIONS_SERIES = { version: '', version_key: '', environment: '' };
 
-const folded = (about: About): HourSeries => ({ id: idOf(about), ...about });
+const toOtherVersions = (about: SeriesFields): HourSeries => ({ id: buildSeriesId(about), ...about });
 
-const idOf = ({ project, version_key, environment, hour }: About): string =>
+const buildSeriesId = ({ project, version_key, environment, hour }: SeriesFields): string =>
   createHash('sha256').update([project, version_key, environment, hour].join('\u001f')).digest('hex').slice(0, 40);

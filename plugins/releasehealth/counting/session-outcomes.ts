@@ -10,16 +10,16 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { SessionCounts, SessionUpdate } from '../../../ports/domain/release-health.js';
 import { StoreConflict, type Collection } from '../../../ports/store.js';
-import { hourOf, type TroubledDoc } from '../model.js';
+import { toHour, type TroubledDoc } from '../model.js';
 
 /** Limit of stored notes per project and hour; beyond it, notes are only in memory. */
-export const MOST_NOTES = 10_000;
-const MOST_REMEMBERED = 50_000;
-const REMEMBERED_MS = HOUR_MS;
-const MOST_PROJECTS = 10_000;
+export const MAX_NOTES_PER_HOUR = 10_000;
+const MAX_CACHED_SESSIONS = 50_000;
+const SESSION_CACHE_MS = HOUR_MS;
+const MAX_CACHED_PROJECTS = 10_000;
 
 @injectable()
-export class SessionOutcomes {
+export class SessionDeduplicator {
   /** Counted sessions: `started`, and outcomes without a stored note. */
   readonly #counted: BoundedMap<true>;
   readonly #notes: BoundedMap<{ n: number }>;
@@ -29,18 +29,18 @@ export class SessionOutcomes {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {
     const now = (): number => clock.now();
-    this.#counted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: REMEMBERED_MS, now });
-    this.#notes = new BoundedMap({ most: MOST_PROJECTS, ttlMs: HOUR_MS, now });
+    this.#counted = new BoundedMap({ most: MAX_CACHED_SESSIONS, ttlMs: SESSION_CACHE_MS, now });
+    this.#notes = new BoundedMap({ most: MAX_CACHED_PROJECTS, ttlMs: HOUR_MS, now });
   }
 
   /**
    * Returns the increments of this update; `errored` is subtracted when the session ended worse.
    */
-  async step(project: string, { sid, first, outcome }: SessionUpdate): Promise<Partial<SessionCounts>> {
+  async countUpdate(project: string, { sid, first, outcome }: SessionUpdate): Promise<Partial<SessionCounts>> {
     const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
-    const started = first && this.#once(`${id} started`) ? { started: 1 } : {};
+    const started = first && this.#markCounted(`${id} started`) ? { started: 1 } : {};
     if (outcome === 'ok') return started;
-    const noted = this.#mayNote(project) ? await this.#note(id, outcome) : this.#remember(id, outcome);
+    const noted = this.#canRecordTrouble(project) ? await this.#recordTrouble(id, outcome) : this.#remember(id, outcome);
     return { ...started, ...noted };
   }
 
@@ -50,7 +50,7 @@ export class SessionOutcomes {
     this.#counted.delete(`${id} started`);
   }
 
-  async #note(id: string, outcome: TroubledDoc['outcome']): Promise<Partial<SessionCounts>> {
+  async #recordTrouble(id: string, outcome: TroubledDoc['outcome']): Promise<Partial<SessionCounts>> {
     const at = this.clock.iso();
     try {
       await this.troubled.insert({ id, outcome, at });
@@ -64,22 +64,22 @@ export class SessionOutcomes {
   }
 
   #remember(id: string, outcome: TroubledDoc['outcome']): Partial<SessionCounts> {
-    const errored = this.#once(`${id} errored`);
+    const errored = this.#markCounted(`${id} errored`);
     if (outcome === 'errored') return errored ? { errored: 1 } : {};
-    if (!this.#once(`${id} ended`)) return {};
+    if (!this.#markCounted(`${id} ended`)) return {};
     return errored ? { [outcome]: 1 } : { errored: -1, [outcome]: 1 };
   }
 
-  #mayNote(project: string): boolean {
-    const key = `${project} ${hourOf(this.clock.now())}`;
+  #canRecordTrouble(project: string): boolean {
+    const key = `${project} ${toHour(this.clock.now())}`;
     const noted = this.#notes.get(key);
     if (noted === undefined) this.#notes.set(key, { n: 1 });
     else noted.n++;
-    return (noted?.n ?? 0) <= MOST_NOTES;
+    return (noted?.n ?? 0) <= MAX_NOTES_PER_HOUR;
   }
 
   /** @returns true the first time */
-  #once(key: string): boolean {
+  #markCounted(key: string): boolean {
     if (this.#counted.get(key) === true) return false;
     this.#counted.set(key, true);
     return true;

@@ -1,7 +1,7 @@
 import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domain/access.js';
-import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
+import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../../ports/domain/access.js';
+import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../../ports/domain/licensing.js';
 import { RUNTIME } from '../../../ports/domain/system.js';
 import type { ReleasesConfig } from '../config.js';
 import type { ReleaseServices } from '../services.js';
@@ -11,18 +11,18 @@ import type { ReleaseDoc } from '../model.js';
 import { getReleaseId } from '../place.js';
 import { createStoreRoute } from './store-route.js';
 import { StoreGuard } from './store-guard.js';
-import { StoreProtection } from './care.js';
+import { StoreProtectionService } from './care.js';
 import { storeCommands } from './commands.js';
-import { ACCESS_DEPS, type AccessDeps } from './deps.js';
-import { AccessFiles } from './generator.js';
+import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
+import { AccessFileGenerator } from './generator.js';
 import { protectionPages } from './page.js';
 
-type Parts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
+type StorePluginParts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
 
-function depsOf(
+function createDeps(
   ctx: PluginContext<ReleasesConfig>,
   { index, deps: { releases, leases, audit, log, clock } }: Pick<ReleaseServices, 'index' | 'deps'>,
-): AccessDeps {
+): AccessFilesDeps {
   return {
     store: ctx.ports.releaseStore,
     rows: ctx.collection('access'),
@@ -34,7 +34,7 @@ function depsOf(
     outbound: ctx.ports.outbound,
     processes: ctx.resolve(RUNTIME).processes,
     accounts: ctx.resolve(ACCOUNTS),
-    attempts: ctx.resolve(LOGIN_ATTEMPTS),
+    attempts: ctx.resolve(LOGIN_ATTEMPT_LIMITER),
     audit,
     licenses: () => ctx.find(LICENSES),
     newest: async (product) => {
@@ -47,7 +47,7 @@ function depsOf(
       const isHere = (release: Pick<ReleaseDoc, 'version' | 'withdrawn_at'> | null | undefined): boolean =>
         release?.version === version && release.withdrawn_at === null;
       return (
-        isHere(index.channel(product, channel).releases.find(version, platform)) ||
+        isHere(index.getChannel(product, channel).releases.find(version, platform)) ||
         isHere(await releases.get(getReleaseId(product, channel, version, platform)))
       );
     },
@@ -62,28 +62,28 @@ function depsOf(
       ctx.config.url === null
         ? (ctx.ports.releaseStore.folder ?? 'memory')
         : 'MongoDB (GridFS), served by this service alone',
-    readers: readersOf(ctx.config),
+    readers: getFileReaders(ctx.config),
     address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),
   };
 }
 
-function readersOf({ web_group, web_path }: ReleasesConfig): AccessDeps['readers'] {
+function getFileReaders({ web_group, web_path }: ReleasesConfig): AccessFilesDeps['readers'] {
   if (web_group !== null) return 'group';
   return web_path === null ? 'service' : 'everybody';
 }
 
 export interface StoreServices {
-  files: AccessFiles;
-  care: StoreProtection;
-  parts: Parts;
+  files: AccessFileGenerator;
+  care: StoreProtectionService;
+  parts: StorePluginParts;
 }
 
 export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: ReleaseServices): StoreServices {
-  const deps = depsOf(ctx, services);
-  ctx.bind(ACCESS_DEPS, deps);
+  const deps = createDeps(ctx, services);
+  ctx.bind(ACCESS_FILES_DEPS, deps);
   const { files, care, guard } = ctx.services({
-    files: AccessFiles,
-    care: StoreProtection,
+    files: AccessFileGenerator,
+    care: StoreProtectionService,
     guard: StoreGuard,
   });
   // The self-test runs in the minute job: it sends network requests that an administrator should
@@ -97,9 +97,9 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
       pages: protectionPages(care, files, services.deps.projects, deps),
       commands: storeCommands(care, deps.audit),
       jobs: [
-        { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.care()) },
+        { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.run()) },
       ],
-      extensions: [extend(ACCOUNT_WATCHERS, { changed }), extend(LICENSE_WATCHERS, { changed })],
+      extensions: [extend(ACCOUNT_CHANGE_LISTENERS, { onChange: changed }), extend(LICENSE_CHANGE_LISTENERS, { onChange: changed })],
     },
   };
 }

@@ -1,21 +1,21 @@
 import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
-import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
+import type { ProtectionState, ReleaseStoreMaintenance, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
 import { MIN_FREE_BYTES } from '../config.js';
-import { ACCESS_DEPS, type AccessDeps } from './deps.js';
-import { AccessFiles } from './generator.js';
+import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
+import { AccessFileGenerator } from './generator.js';
 import type { ProductResult, SelfTestResult } from './self-test-result.js';
-import { SelfTest } from './self-test.js';
+import { StoreSelfTest } from './self-test.js';
 
-const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
+const HEALTHY_STATES: ReadonlySet<ProtectionState> = new Set(['protected', 'no_packages', 'not_tested']);
 
-const PROBED_MS = 30_000;
+const PROBE_CACHE_MS = 30_000;
 /** Cache time of a failed write probe; short, so that a repair shows at the next check. */
-const FAULT_MS = 1_000;
+const FAULT_CACHE_MS = 1_000;
 
 export interface StoreHealth extends HealthResult {
-  protection: Protection;
+  protection: ProtectionState;
   last_selftest_at: string | null;
   write_fault: string | null;
 }
@@ -27,36 +27,36 @@ export interface StoreProduct extends ProductResult {
 }
 
 @injectable()
-export class StoreProtection implements ReleaseStoreCare {
+export class StoreProtectionService implements ReleaseStoreMaintenance {
   readonly #probing = new SingleFlight<string | null>();
   #probed: { at: number; fault: string | null } | null = null;
 
   constructor(
-    @inject(ACCESS_DEPS) private readonly deps: Pick<AccessDeps, 'newest' | 'store' | 'clock'>,
-    @inject(AccessFiles) private readonly files: AccessFiles,
-    @inject(SelfTest) private readonly selfTest: SelfTest,
+    @inject(ACCESS_FILES_DEPS) private readonly deps: Pick<AccessFilesDeps, 'newest' | 'store' | 'clock'>,
+    @inject(AccessFileGenerator) private readonly files: AccessFileGenerator,
+    @inject(StoreSelfTest) private readonly selfTest: StoreSelfTest,
   ) {}
 
   /** @param force writes all files, including emptied ones */
-  async care(force = false): Promise<ReleaseStoreState> {
+  async run(force = false): Promise<ReleaseStoreState> {
     const regenerated = force ? await this.files.regenerateAll() : await this.files.regenerate();
-    const state = await this.files.state();
+    const state = await this.files.getState();
     const tested = state?.self_test?.at ?? '';
     const due = force || regenerated.length > 0 || tested < (state?.written_at ?? '');
-    if (due || (await this.products()).some(({ untested }) => untested))
-      return stateOf(await this.selfTest.run(), regenerated);
-    return stateOf({ ...state?.self_test, changed: false }, []);
+    if (due || (await this.listProducts()).some(({ untested }) => untested))
+      return toStoreState(await this.selfTest.run(), regenerated);
+    return toStoreState({ ...state?.self_test, changed: false }, []);
   }
 
-  async test(): Promise<ReleaseStoreState> {
-    return stateOf(await this.selfTest.run(), []);
+  async runSelfTest(): Promise<ReleaseStoreState> {
+    return toStoreState(await this.selfTest.run(), []);
   }
 
-  async products(): Promise<StoreProduct[]> {
-    const state = await this.files.state();
+  async listProducts(): Promise<StoreProduct[]> {
+    const state = await this.files.getState();
     const seen = new Map(state?.self_test?.products.map((result) => [result.product, result]));
     const cut = new Set(state?.cut);
-    const missing = new Set(await this.files.unprotected());
+    const missing = new Set(await this.files.listUnprotected());
     const one = async (product: string): Promise<StoreProduct> => {
       const { protection = 'not_tested', statuses = {} } = seen.get(product) ?? {};
       const tested = seen.has(product) && protection !== 'no_packages';
@@ -70,18 +70,18 @@ export class StoreProtection implements ReleaseStoreCare {
             : 'no_packages';
       return { product, protection: now, statuses, untested, cut: cut.has(product) };
     };
-    return Promise.all((await this.files.products()).map(one));
+    return Promise.all((await this.files.listProducts()).map(one));
   }
 
-  async health(): Promise<StoreHealth> {
-    const last = (await this.files.state())?.self_test;
-    const unprotected = (await this.files.unprotected()).slice(0, 20);
+  async getHealth(): Promise<StoreHealth> {
+    const last = (await this.files.getState())?.self_test;
+    const unprotected = (await this.files.listUnprotected()).slice(0, 20);
     const seen = last?.protection ?? 'not_tested';
     // A test from before the first publish does not cover the packages that exist now.
-    const before = seen === 'no_packages' && (await this.products()).some(({ untested }) => untested);
+    const before = seen === 'no_packages' && (await this.listProducts()).some(({ untested }) => untested);
     const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
-    const write_fault = await this.#writeFault();
-    const ok = WELL.has(protection) && write_fault === null;
+    const write_fault = await this.#getWriteFault();
+    const ok = HEALTHY_STATES.has(protection) && write_fault === null;
     const last_selftest_at = last?.at ?? null;
     return { ok, protection, last_selftest_at, write_fault, ...(unprotected.length > 0 && { unprotected }) };
   }
@@ -90,10 +90,10 @@ export class StoreProtection implements ReleaseStoreCare {
    * Probes a write at most twice a minute, and once a second while it fails.
    * @returns null when the store is writable
    */
-  async #writeFault(): Promise<string | null> {
+  async #getWriteFault(): Promise<string | null> {
     const { clock } = this.deps;
     const probed = this.#probed;
-    const keptMs = probed?.fault === null ? PROBED_MS : FAULT_MS;
+    const keptMs = probed?.fault === null ? PROBE_CACHE_MS : FAULT_CACHE_MS;
     if (probed !== null && clock.monotonic() - probed.at < keptMs) return probed.fault;
     const fault = await this.#probing.share('probe', () => this.#probe());
     this.#probed = { at: clock.monotonic(), fault };
@@ -111,7 +111,7 @@ export class StoreProtection implements ReleaseStoreCare {
   }
 }
 
-function stateOf(
+function toStoreState(
   { protection, at, products, changed }: Partial<SelfTestResult> & { changed: boolean },
   regenerated: readonly string[],
 ): ReleaseStoreState {

@@ -2,9 +2,9 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseStoreState } from '../../../ports/domain/releases.js';
-import type { StoreProtection } from './care.js';
+import type { StoreProtectionService } from './care.js';
 
-const WORDS: Record<ReleaseStoreState['protection'], string> = {
+const PROTECTION_MESSAGES: Record<ReleaseStoreState['protection'], string> = {
   protected: 'Protected: strangers are refused.',
   open: 'OPEN: whoever knows the address can download packages, or read .htpasswd.',
   inconclusive: 'Inconclusive: neither refused nor let in as expected.',
@@ -17,16 +17,16 @@ export function formatStoreHealth({ protection, products }: ReleaseStoreState): 
     const parts = Object.entries(statuses).map(([file, status]) => `${file} ${status ?? 'no answer'}`);
     return `${product}: ${parts.join(', ')}`;
   });
-  return [WORDS[protection], ...(protection === 'protected' ? [] : seen)];
+  return [PROTECTION_MESSAGES[protection], ...(protection === 'protected' ? [] : seen)];
 }
 
-export function storeCommands(care: StoreProtection, audit: Pick<AuditLog, 'record'>): CommandSpec[] {
+export function storeCommands(care: StoreProtectionService, audit: Pick<AuditLog, 'record'>): CommandSpec[] {
   return [
     {
       name: 'store regenerate',
       summary: 'Write the access files of the release store anew, and test whether it is protected',
       async run() {
-        const state = await care.care(true);
+        const state = await care.run(true);
         await audit.record('command line: aos store regenerate', 'access_files.regenerated', 'release store', {
           products: state.regenerated.length,
         });
@@ -39,7 +39,7 @@ export function storeCommands(care: StoreProtection, audit: Pick<AuditLog, 'reco
       name: 'store selftest',
       summary: 'Test whether the release store refuses strangers. Exit 1 when it does not',
       async run() {
-        const state = await care.test();
+        const state = await care.runSelfTest();
         const well = state.protection === 'protected' || state.protection === 'no_packages';
         return { json: state, text: formatStoreHealth(state).join('\n'), exit: well ? 0 : 1 };
       },

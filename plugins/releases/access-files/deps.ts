@@ -8,15 +8,15 @@ import {
   type PasswordHasher,
 } from '../../../kernel/contract.js';
 import type { LeaseRow } from '../../../lib/lease.js';
-import type { AccountDirectory, LoginAttempts } from '../../../ports/domain/access.js';
+import type { AccountDirectory, LoginAttemptLimiter } from '../../../ports/domain/access.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Outbound } from '../../../ports/outbound.js';
 import type { ProcessOwner, Processes } from '../../../ports/processes.js';
-import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { SelfTestResult } from './self-test-result.js';
 
-export interface AccessDoc extends Doc {
+export interface AccessFilesDoc extends Doc {
   /** Marks of accounts and of licenses, taken before either was read. */
   accounts?: string;
   licenses?: string;
@@ -32,9 +32,9 @@ export interface AccessDoc extends Doc {
   self_test?: SelfTestResult;
 }
 
-export interface AccessDeps {
+export interface AccessFilesDeps {
   store: ReleaseStore;
-  rows: Collection<AccessDoc>;
+  rows: Collection<AccessFilesDoc>;
   leases: Collection<LeaseRow<ProcessOwner>>;
   clock: Clock;
   ids: Ids;
@@ -43,12 +43,12 @@ export interface AccessDeps {
   outbound: Outbound;
   processes: Processes;
   accounts: AccountDirectory;
-  attempts: LoginAttempts;
+  attempts: LoginAttemptLimiter;
   audit: Pick<AuditLog, 'record'>;
   licenses: () => LicenseDirectory | undefined;
-  newest: (product: string) => Promise<ReleasePlace | null>;
-  isReleased: (place: ReleasePlace) => Promise<boolean>;
-  downloaded: (place: ReleasePlace) => void;
+  newest: (product: string) => Promise<ReleaseLocation | null>;
+  isReleased: (place: ReleaseLocation) => Promise<boolean>;
+  downloaded: (place: ReleaseLocation) => void;
   /** `releases.web_path`; null for the folder of the store itself. */
   webPath: string | null;
   place: string;
@@ -57,4 +57,4 @@ export interface AccessDeps {
   address: () => string;
 }
 
-export const ACCESS_DEPS = token<AccessDeps>('releases.access_deps');
+export const ACCESS_FILES_DEPS = token<AccessFilesDeps>('releases.access_deps');

@@ -2,7 +2,7 @@
  * Formats and parses `.htaccess` and `.htpasswd` (contract 40, access files). The file alone
  * decides on access, both for a web server in front and for this service.
  */
-import type { OpeningAccount } from '../../../ports/domain/access.js';
+import type { AccountCredential } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 
 export const ACCESS_FILE_VERSION = 3;
@@ -10,23 +10,23 @@ export const ACCESS_FILE_VERSION = 3;
 export const buildHeaderLine = (product: string): string =>
   `# aos-access format=${ACCESS_FILE_VERSION} product=${product}`;
 
-const BCRYPT = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
-const UNWRITABLE = /^#|[:\p{Cc}\u2028\u2029]/u;
+const BCRYPT_PATTERN = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
+const UNWRITABLE_NAME_PATTERN = /^#|[:\p{Cc}\u2028\u2029]/u;
 
 /**
  * Formats a line of name and hash; null when the hash is not bcrypt, or the file cannot contain the
  * name.
  */
 export function formatAccountLine(name: string, hash: string): string | null {
-  const bcrypt = BCRYPT.exec(hash)?.[1];
-  return bcrypt === undefined || name === '' || UNWRITABLE.test(name) ? null : `${name}:$2y${bcrypt}`;
+  const bcrypt = BCRYPT_PATTERN.exec(hash)?.[1];
+  return bcrypt === undefined || name === '' || UNWRITABLE_NAME_PATTERN.test(name) ? null : `${name}:$2y${bcrypt}`;
 }
 
 /**
  * Builds the lines of accounts and lists skipped names. A name shaped like a license key's never
  * belongs to an account.
  */
-export function buildAccountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
+export function buildAccountLines(accounts: readonly AccountCredential[]): { lines: string[]; skipped: string[] } {
   const lines: string[] = [];
   const skipped: string[] = [];
   for (const { username, hash } of accounts) {

@@ -11,7 +11,7 @@ import { HOUR_MS } from '../../../lib/time.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 import type { AccessFile } from '../../../ports/release-store.js';
 import { withLeaseLock } from '../lease-turn.js';
-import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
+import { ACCESS_FILES_DEPS, type AccessFilesDeps, type AccessFilesDoc } from './deps.js';
 import {
   buildAccountLines,
   buildHeaderLine,
@@ -21,46 +21,46 @@ import {
   buildLicenseLines,
 } from './files.js';
 
-export const STATE = 'access-files';
+export const STATE_ID = 'access-files';
 /** The files are written at least this often (contract 40, access files). */
-const EVERY_MS = 6 * HOUR_MS;
+const REWRITE_INTERVAL_MS = 6 * HOUR_MS;
 /** Maximum runs per call when sources change during a run; the next call handles later changes. */
-const MOST_RUNS = 5;
-const MOST_NAMED = 100;
+const MAX_RUNS = 5;
+const MAX_SKIPPED_NAMES = 100;
 
-interface Now {
+interface SourceState {
   accounts: string;
   licenses: string;
   format: string;
 }
 
 @injectable()
-export class AccessFiles {
+export class AccessFileGenerator {
   readonly #flights = new SingleFlight<string[]>();
   /**
    * Tags of files whose header was verified, by path, so that unchanged files are not read again.
    */
-  readonly #read = new BoundedMap<string>({ most: 2_000 });
+  readonly #verifiedTags = new BoundedMap<string>({ most: 2_000 });
   readonly #protected = new Set<string>();
 
-  constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {}
+  constructor(@inject(ACCESS_FILES_DEPS) private readonly deps: AccessFilesDeps) {}
 
   /**
    * Writes the files that are due, based on reads that begin after this call.
    * @returns their products
    */
   regenerate(): Promise<string[]> {
-    return this.#flights.fresh('due', () => this.#alone((held) => this.#run(held, false)));
+    return this.#flights.fresh('due', () => this.#withLock((held) => this.#writeDue(held, false)));
   }
 
   regenerateAll(): Promise<string[]> {
-    return this.#flights.fresh('all', () => this.#alone((held) => this.#run(held, true)));
+    return this.#flights.fresh('all', () => this.#withLock((held) => this.#writeDue(held, true)));
   }
 
   /** Writes the files of every product without valid ones. Runs before the service listens. */
-  async complete(): Promise<void> {
-    for (const product of await this.products())
-      if (!(await this.#whole(product))) {
+  async writeMissing(): Promise<void> {
+    for (const product of await this.listProducts())
+      if (!(await this.#isComplete(product))) {
         await this.regenerate();
         return;
       }
@@ -75,31 +75,31 @@ export class AccessFiles {
   }
 
   async protect(product: string): Promise<void> {
-    if (await this.#whole(product)) return;
-    await this.#alone(async (held) => {
-      if (await this.#whole(product)) return;
-      await this.#writeAll(held, [product], (await this.state()) ?? { id: STATE });
-      await this.deps.rows.change({ id: STATE }, { set: { written_at: this.deps.clock.iso() } }, { upsert: true });
+    if (await this.#isComplete(product)) return;
+    await this.#withLock(async (held) => {
+      if (await this.#isComplete(product)) return;
+      await this.#writeAll(held, [product], (await this.getState()) ?? { id: STATE_ID });
+      await this.deps.rows.change({ id: STATE_ID }, { set: { written_at: this.deps.clock.iso() } }, { upsert: true });
     });
   }
 
-  async state(): Promise<AccessDoc | null> {
-    return this.deps.rows.get(STATE);
+  async getState(): Promise<AccessFilesDoc | null> {
+    return this.deps.rows.get(STATE_ID);
   }
 
-  products(): Promise<string[]> {
-    return this.deps.store.access.products();
+  listProducts(): Promise<string[]> {
+    return this.deps.store.access.listProducts();
   }
 
   /**
    * Lists products without `.htaccess`, which everyone may read, for example after it was deleted
    * on purpose.
    */
-  async unprotected(): Promise<string[]> {
+  async listUnprotected(): Promise<string[]> {
     const { store } = this.deps;
     const open: string[] = [];
-    for (const product of await store.access.products())
-      if ((await store.access.tag(product, '.htaccess')) === null) open.push(product);
+    for (const product of await store.access.listProducts())
+      if ((await store.access.getTag(product, '.htaccess')) === null) open.push(product);
     return open;
   }
 
@@ -107,11 +107,11 @@ export class AccessFiles {
    * Empties a file that a web server exposes. It stays empty until an administrator writes all
    * files.
    */
-  async cut(product: string): Promise<void> {
-    await this.#alone(async () => {
-      const state = await this.state();
+  async emptyExposed(product: string): Promise<void> {
+    await this.#withLock(async () => {
+      const state = await this.getState();
       const cut = [...new Set([...(state?.cut ?? []), product])];
-      await this.deps.rows.change({ id: STATE }, { set: { cut } }, { upsert: true });
+      await this.deps.rows.change({ id: STATE_ID }, { set: { cut } }, { upsert: true });
       await this.deps.store.access.write(product, '.htpasswd', `${buildHeaderLine(product)}\n`);
     });
   }
@@ -120,80 +120,80 @@ export class AccessFiles {
    * Serializes writers of access files over all processes.
    * @throws ServiceError overloaded
    */
-  #alone<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
+  #withLock<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
     const busy = 'Another process has been writing the access files for a minute.';
     return withLeaseLock(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
   }
 
-  async #run(held: HeldLease, all: boolean): Promise<string[]> {
+  async #writeDue(held: HeldLease, all: boolean): Promise<string[]> {
     const written = new Set<string>();
-    if (all) await this.deps.rows.change({ id: STATE }, { set: { cut: [] } }, { upsert: true });
-    for (let run = 0; run < MOST_RUNS; run++) {
-      const now = await this.#now();
-      const state = (await this.state()) ?? { id: STATE };
-      const due = all && run === 0 ? await this.deps.store.access.products() : await this.#due(now, state);
+    if (all) await this.deps.rows.change({ id: STATE_ID }, { set: { cut: [] } }, { upsert: true });
+    for (let run = 0; run < MAX_RUNS; run++) {
+      const now = await this.#readSourceState();
+      const state = (await this.getState()) ?? { id: STATE_ID };
+      const due = all && run === 0 ? await this.deps.store.access.listProducts() : await this.#listDue(now, state);
       if (due === null) break;
       const { skipped, expires_at } = await this.#writeAll(held, due, state);
       for (const product of due) written.add(product);
       held.check();
       const at = this.deps.clock.iso();
       const set = { ...now, run_at: at, written_at: at, expires_at, skipped };
-      await this.deps.rows.change({ id: STATE }, { set }, { upsert: true });
+      await this.deps.rows.change({ id: STATE_ID }, { set }, { upsert: true });
     }
     return [...written].toSorted();
   }
 
-  async #now(): Promise<Now> {
+  async #readSourceState(): Promise<SourceState> {
     const { accounts, licenses, webPath, store } = this.deps;
     return {
-      accounts: await accounts.mark(),
-      licenses: (await licenses()?.mark()) ?? '',
+      accounts: await accounts.getRevision(),
+      licenses: (await licenses()?.getRevision()) ?? '',
       format: `${ACCESS_FILE_VERSION} ${webPath ?? store.folder ?? ''}`,
     };
   }
 
-  async #due(now: Now, state: AccessDoc): Promise<string[] | null> {
+  async #listDue(now: SourceState, state: AccessFilesDoc): Promise<string[] | null> {
     const { store, clock } = this.deps;
-    const products = await store.access.products();
+    const products = await store.access.listProducts();
     const age = clock.now() - Date.parse(state.run_at ?? '');
     const { expires_at: ends = null } = state;
     const ended = ends !== null && Date.parse(ends) <= clock.now();
     const changed = (['accounts', 'licenses', 'format'] as const).some((mark) => state[mark] !== now[mark]);
-    if (changed || ended || !(age >= 0 && age < EVERY_MS)) return products;
+    if (changed || ended || !(age >= 0 && age < REWRITE_INTERVAL_MS)) return products;
     const missing: string[] = [];
-    for (const product of products) if (!(await this.#whole(product))) missing.push(product);
+    for (const product of products) if (!(await this.#isComplete(product))) missing.push(product);
     return missing.length === 0 ? null : missing;
   }
 
-  async #whole(product: string): Promise<boolean> {
-    const ours = await Promise.all([this.#ours(product, '.htaccess'), this.#ours(product, '.htpasswd')]);
+  async #isComplete(product: string): Promise<boolean> {
+    const ours = await Promise.all([this.#hasOwnHeader(product, '.htaccess'), this.#hasOwnHeader(product, '.htpasswd')]);
     const whole = ours.every(Boolean);
     if (whole) this.#protected.add(product);
     return whole;
   }
 
-  async #ours(product: string, file: AccessFile): Promise<boolean> {
+  async #hasOwnHeader(product: string, file: AccessFile): Promise<boolean> {
     const { store } = this.deps;
     const path = `${product}/${file}`;
-    const tag = await store.access.tag(product, file);
+    const tag = await store.access.getTag(product, file);
     if (tag === null) return false;
-    if (this.#read.get(path) === tag) return true;
+    if (this.#verifiedTags.get(path) === tag) return true;
     const text = await store.access.read(product, file);
     if (text?.split('\n', 1)[0] !== buildHeaderLine(product)) return false;
-    this.#read.set(path, tag);
+    this.#verifiedTags.set(path, tag);
     return true;
   }
 
   async #writeAll(
     held: HeldLease,
     products: readonly string[],
-    { cut = [] }: AccessDoc,
+    { cut = [] }: AccessFilesDoc,
   ): Promise<{ skipped: string[]; expires_at: string | null }> {
     const { accounts, licenses, store, webPath } = this.deps;
-    const people = buildAccountLines(await listOf(accounts.opening()));
+    const people = buildAccountLines(await collect(accounts.iterateCredentials()));
     let expires_at: string | null = null;
     for (const product of products) {
-      const keys = await listOf<LicenseCredential>(licenses()?.opening(product) ?? []);
+      const keys = await collect<LicenseCredential>(licenses()?.iterateCredentials(product) ?? []);
       for (const { valid_until } of keys)
         if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
       held.check();
@@ -208,11 +208,11 @@ export class AccessFiles {
         { accounts: people.skipped.length },
         'accounts whose password is not bcrypt cannot open the store',
       );
-    return { skipped: people.skipped.slice(0, MOST_NAMED), expires_at };
+    return { skipped: people.skipped.slice(0, MAX_SKIPPED_NAMES), expires_at };
   }
 }
 
-async function listOf<T>(items: AsyncIterable<T> | readonly T[]): Promise<T[]> {
+async function collect<T>(items: AsyncIterable<T> | readonly T[]): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;

@@ -4,20 +4,20 @@
  */
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { Protection, ReleaseStoreState } from '../../../ports/domain/releases.js';
-import type { StoreProtection } from './care.js';
-import type { AccessDeps } from './deps.js';
-import type { AccessFiles } from './generator.js';
+import type { ProtectionState, ReleaseStoreState } from '../../../ports/domain/releases.js';
+import type { StoreProtectionService } from './care.js';
+import type { AccessFilesDeps } from './deps.js';
+import type { AccessFileGenerator } from './generator.js';
 
-const PATH = '/access-protection';
-const TONES: Record<Protection, 'success' | 'danger' | 'warning' | 'info'> = {
+const PAGE_PATH = '/access-protection';
+const PROTECTION_TONES: Record<ProtectionState, 'success' | 'danger' | 'warning' | 'info'> = {
   protected: 'success',
   open: 'danger',
   inconclusive: 'warning',
   no_packages: 'info',
   not_tested: 'info',
 };
-const WORDS: Record<Protection, string> = {
+const PROTECTION_LABELS: Record<ProtectionState, string> = {
   protected: 'protected',
   open: 'open',
   inconclusive: 'inconclusive',
@@ -25,18 +25,18 @@ const WORDS: Record<Protection, string> = {
   not_tested: 'not tested',
 };
 
-const back = ({ protection }: ReleaseStoreState, done: string): Redirect =>
-  new Redirect(PATH, { tone: TONES[protection], message: `${done} The store is ${WORDS[protection]}.` });
+const redirectBack = ({ protection }: ReleaseStoreState, done: string): Redirect =>
+  new Redirect(PAGE_PATH, { tone: PROTECTION_TONES[protection], message: `${done} The store is ${PROTECTION_LABELS[protection]}.` });
 
 export function protectionPages(
-  care: StoreProtection,
-  files: AccessFiles,
+  care: StoreProtectionService,
+  files: AccessFileGenerator,
   projects: Pick<ProjectDirectory, 'list'>,
-  { audit, readers, place }: Pick<AccessDeps, 'audit' | 'readers' | 'place'>,
+  { audit, readers, place }: Pick<AccessFilesDeps, 'audit' | 'readers' | 'place'>,
 ): PageSpec[] {
   return [
     {
-      path: PATH,
+      path: PAGE_PATH,
       title: 'Access protection',
       nav: {
         section: 'delivery',
@@ -44,27 +44,27 @@ export function protectionPages(
         icon: 'shield',
         order: 40,
         also: ['htaccess', 'passwords', 'self-test', 'store'],
-        badge: async () => ((await care.health()).protection === 'open' ? 1 : null),
+        badge: async () => ((await care.getHealth()).protection === 'open' ? 1 : null),
       },
       access: { session: 'member' },
       async handle({ principal }) {
-        const { protection, last_selftest_at } = await care.health();
-        const [state, known] = await Promise.all([files.state(), projects.list()]);
+        const { protection, last_selftest_at } = await care.getHealth();
+        const [state, known] = await Promise.all([files.getState(), projects.list()]);
         const names = new Map(known.map(({ slug, name }) => [slug, name]));
-        const missing = await files.unprotected();
-        const products = (await care.products()).map(({ product, protection: now, statuses, cut }) => ({
+        const missing = await files.listUnprotected();
+        const products = (await care.listProducts()).map(({ product, protection: now, statuses, cut }) => ({
           product,
           name: names.get(product) ?? product,
-          state: WORDS[now],
-          tone: TONES[now],
+          state: PROTECTION_LABELS[now],
+          tone: PROTECTION_TONES[now],
           cut,
           answers: Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'no answer' })),
         }));
         return new View('access-protection', {
           title: 'Access protection',
           admin: principal.kind === 'session' && principal.role === 'admin',
-          word: WORDS[protection],
-          tone: TONES[protection],
+          word: PROTECTION_LABELS[protection],
+          tone: PROTECTION_TONES[protection],
           open: protection === 'open',
           inconclusive: protection === 'inconclusive',
           missing,
@@ -83,22 +83,22 @@ export function protectionPages(
     },
     {
       method: 'POST',
-      path: `${PATH}/regenerate`,
+      path: `${PAGE_PATH}/regenerate`,
       title: 'Access protection',
       access: { session: 'admin' },
       async handle({ principal }) {
-        const state = await care.care(true);
+        const state = await care.run(true);
         const products = state.regenerated.length;
         await audit.record(principal, 'access_files.regenerated', 'release store', { products });
-        return back(state, 'The access files are written.');
+        return redirectBack(state, 'The access files are written.');
       },
     },
     {
       method: 'POST',
-      path: `${PATH}/selftest`,
+      path: `${PAGE_PATH}/selftest`,
       title: 'Access protection',
       access: { session: 'admin' },
-      handle: async () => back(await care.test(), 'Tested.'),
+      handle: async () => redirectBack(await care.runSelfTest(), 'Tested.'),
     },
   ];
 }

@@ -1,31 +1,31 @@
 /** The result of a self-test (contract 40, self-test). */
-import type { Protection } from '../../../ports/domain/releases.js';
+import type { ProtectionState } from '../../../ports/domain/releases.js';
 
 export interface ProductResult {
   product: string;
-  protection: Protection;
+  protection: ProtectionState;
   /** Response status by file. `package` is missing where the product has none. */
   statuses: Record<string, number | null>;
 }
 
 export interface SelfTestResult {
   at: string;
-  protection: Protection;
+  protection: ProtectionState;
   products: ProductResult[];
   /** True when a web server in front served the store itself instead of forwarding the request. */
   in_front?: boolean;
   address: string;
 }
 
-const OPEN: ReadonlySet<number | null | undefined> = new Set([200, 206, 304]);
-export function combineResults(results: readonly ProductResult[]): Protection {
+const OPEN_STATUSES: ReadonlySet<number | null | undefined> = new Set([200, 206, 304]);
+export function combineResults(results: readonly ProductResult[]): ProtectionState {
   const seen = new Set(results.map(({ protection }) => protection));
-  const order: Protection[] = ['open', 'inconclusive', 'protected', 'no_packages'];
+  const order: ProtectionState[] = ['open', 'inconclusive', 'protected', 'no_packages'];
   return order.find((protection) => seen.has(protection)) ?? 'no_packages';
 }
 
-export function getProtection({ package: file, htpasswd }: Readonly<Record<string, number | null>>): Protection {
-  if ([file, htpasswd].some((status) => OPEN.has(status))) return 'open';
+export function getProtection({ package: file, htpasswd }: Readonly<Record<string, number | null>>): ProtectionState {
+  if ([file, htpasswd].some((status) => OPEN_STATUSES.has(status))) return 'open';
   if (file === undefined) return 'no_packages';
   return file === 401 && htpasswd === 403 ? 'protected' : 'inconclusive';
 }

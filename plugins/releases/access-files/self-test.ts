@@ -1,63 +1,63 @@
 /** Requests packages without a credential, like an anonymous client (contract 40, self-test). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError } from '../../../ports/outbound.js';
-import { ACCESS_DEPS, type AccessDeps } from './deps.js';
+import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
 import { buildHeaderLine } from './files.js';
-import { AccessFiles, STATE } from './generator.js';
+import { AccessFileGenerator, STATE_ID } from './generator.js';
 import { combineResults, getProtection, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
 const READ_BYTES = 1_024;
-const WAIT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 @injectable()
-export class SelfTest {
+export class StoreSelfTest {
   constructor(
-    @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
-    @inject(AccessFiles) private readonly files: AccessFiles,
+    @inject(ACCESS_FILES_DEPS) private readonly deps: AccessFilesDeps,
+    @inject(AccessFileGenerator) private readonly files: AccessFileGenerator,
   ) {}
 
   async run(): Promise<SelfTestResult & { changed: boolean }> {
     const { store, clock, rows, log, address } = this.deps;
-    const before = (await this.files.state())?.self_test;
+    const before = (await this.files.getState())?.self_test;
     const products: ProductResult[] = [];
     let in_front = false;
-    for (const product of await store.access.products()) {
-      const { handed_on, ...result } = await this.#product(product);
+    for (const product of await store.access.listProducts()) {
+      const { handed_on, ...result } = await this.#testProduct(product);
       products.push(result);
       in_front ||= !handed_on;
     }
     const result = { at: clock.iso(), protection: combineResults(products), products, in_front, address: address() };
-    await rows.change({ id: STATE }, { set: { self_test: result as never } }, { upsert: true });
+    await rows.change({ id: STATE_ID }, { set: { self_test: result as never } }, { upsert: true });
     if (result.protection === 'open' || result.protection === 'inconclusive')
       log.error({ ...result }, 'the release store does not refuse strangers');
-    return { ...result, changed: summary(before) !== summary(result) };
+    return { ...result, changed: toSummary(before) !== toSummary(result) };
   }
 
-  async #product(product: string): Promise<ProductResult & { handed_on: boolean }> {
+  async #testProduct(product: string): Promise<ProductResult & { handed_on: boolean }> {
     const newest = await this.deps.newest(product);
-    const list = await this.#ask(`${product}/.htpasswd`, READ_BYTES);
+    const list = await this.#request(`${product}/.htpasswd`, READ_BYTES);
     const statuses: Record<string, number | null> = { htpasswd: list.status };
     if (newest !== null) {
       const { channel, version, platform } = newest;
       statuses['package'] = (
-        await this.#ask([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
+        await this.#request([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
       ).status;
     }
     // The web server exposes the hashes: an inaccessible store is safer.
     if (list.status === 200 && list.text.split('\n', 1)[0] === buildHeaderLine(product)) {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
-      await this.files.cut(product);
+      await this.files.emptyExposed(product);
     }
     return { product, protection: getProtection(statuses), statuses, handed_on: list.ours };
   }
 
-  async #ask(path: string, maxBytes: number): Promise<{ status: number | null; text: string; ours: boolean }> {
+  async #request(path: string, maxBytes: number): Promise<{ status: number | null; text: string; ours: boolean }> {
     const { outbound, address } = this.deps;
     try {
       const { status, headers, body } = await outbound.request({
         method: 'GET',
         url: `${address()}/releases/${path}`,
-        timeoutMs: WAIT_MS,
+        timeoutMs: REQUEST_TIMEOUT_MS,
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },
       });
@@ -70,5 +70,5 @@ export class SelfTest {
   }
 }
 
-const summary = (result: SelfTestResult | undefined): string =>
+const toSummary = (result: SelfTestResult | undefined): string =>
   result === undefined ? '' : JSON.stringify([result.protection, result.products]);

@@ -2,21 +2,21 @@
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
-import type { AccessDeps } from './deps.js';
+import type { AccessFilesDeps } from './deps.js';
 import { getPathSegments, type StoreGuard } from './store-guard.js';
 
-const TYPES: readonly (readonly [ending: string, type: string])[] = [
+const CONTENT_TYPES: readonly (readonly [ending: string, type: string])[] = [
   ['.tar.gz', 'application/gzip'],
   ['.json', 'application/json'],
   ['.sig', 'text/plain; charset=utf-8'],
 ];
 const PACKAGE_SEGMENTS = 5;
 
-const typeOf = (name: string): string =>
-  TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
+const getContentType = (name: string): string =>
+  CONTENT_TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
 
 /** Streams the bytes. A replaced file causes a retryable error while nothing has been sent. */
-async function* bytesOf(
+async function* streamBytes(
   file: StoredFile,
   { start, end, room }: { start: number; end: number; room: () => Uint8Array },
   whole: () => void,
@@ -35,7 +35,7 @@ async function* bytesOf(
 
 export function createStoreRoute(
   guard: StoreGuard,
-  { store, isReleased, downloaded }: Pick<AccessDeps, 'store' | 'isReleased' | 'downloaded'>,
+  { store, isReleased, downloaded }: Pick<AccessFilesDeps, 'store' | 'isReleased' | 'downloaded'>,
 ): RouteSpec {
   return {
     method: 'GET',
@@ -61,8 +61,8 @@ export function createStoreRoute(
         size: file.size,
         etag: `"${file.tag}"`,
         modifiedAt: file.modifiedAt,
-        contentType: typeOf(segments.at(-1) ?? ''),
-        open: (start, end, room) => bytesOf(file, { start, end, room }, whole),
+        contentType: getContentType(segments.at(-1) ?? ''),
+        open: (start, end, room) => streamBytes(file, { start, end, room }, whole),
       }).header('cache-control', 'private, no-cache');
     },
   };

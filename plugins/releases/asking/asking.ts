@@ -7,17 +7,17 @@ import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { getLatest, selectOffer } from './channel-releases.js';
-import { ReleaseIndex, type ShownChannel } from './release-index.js';
+import { getLatestRelease, selectOffer } from './channel-releases.js';
+import { ReleaseIndex, type ChannelSnapshot } from './release-index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const KEPT = 1_000;
-const KEPT_UNITS = 16 * 1024;
+const MAX_CACHED_RESPONSES = 1_000;
+const MAX_CACHED_RESPONSE_UNITS = 16 * 1024;
 
 /** A response with its sources; it is valid while both are the same objects. */
-interface Given {
-  shown: ShownChannel;
+interface CachedResponse {
+  shown: ChannelSnapshot;
   require_signed: boolean;
   reply: Reply;
 }
@@ -32,59 +32,59 @@ export interface UpdateCheckQuery {
 
 @injectable()
 export class UpdateCheckService {
-  readonly #given = new BoundedMap<Given>({ most: KEPT });
+  readonly #responses = new BoundedMap<CachedResponse>({ most: MAX_CACHED_RESPONSES });
 
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
   /** @throws ServiceError not_found for an unknown product */
   check(question: UpdateCheckQuery): Reply | Promise<Reply> {
-    const behind = this.index.current();
-    return behind === null ? this.#check(question) : behind.then(() => this.#check(question));
+    const behind = this.index.ensureCurrent();
+    return behind === null ? this.#checkLoaded(question) : behind.then(() => this.#checkLoaded(question));
   }
 
-  #check(question: UpdateCheckQuery): Reply | Promise<Reply> {
-    const project = this.index.project(question.product);
-    return project === null ? this.#checkYoung(question) : this.#answer(question, project);
+  #checkLoaded(question: UpdateCheckQuery): Reply | Promise<Reply> {
+    const project = this.index.getProject(question.product);
+    return project === null ? this.#checkNewProject(question) : this.#getResponse(question, project);
   }
 
   /** @throws ServiceError not_found for an unknown product */
-  async latest(product: string, channel: string, platform: Platform): Promise<Reply> {
-    await this.index.current();
-    if (this.index.project(product) === null) await this.#young(product);
-    const shown = this.index.channel(product, channel);
-    const latest = getLatest(shown.views[platform]);
+  async getLatest(product: string, channel: string, platform: Platform): Promise<Reply> {
+    await this.index.ensureCurrent();
+    if (this.index.getProject(product) === null) await this.#findNewProject(product);
+    const shown = this.index.getChannel(product, channel);
+    const latest = getLatestRelease(shown.views[platform]);
     const json = latest === null ? undefined : shown.texts.get(latest.id)?.json;
     const head = '{"status":"success","latest":';
-    return answer(json?.within(head, latest?.mandatory ?? false, '}') ?? `${head}null}`, json?.tag ?? '-');
+    return createReply(json?.embed(head, latest?.mandatory ?? false, '}') ?? `${head}null}`, json?.tag ?? '-');
   }
 
-  async #checkYoung(question: UpdateCheckQuery): Promise<Reply> {
-    return this.#answer(question, await this.#young(question.product));
+  async #checkNewProject(question: UpdateCheckQuery): Promise<Reply> {
+    return this.#getResponse(question, await this.#findNewProject(question.product));
   }
 
-  async #young(product: string): Promise<ProjectInfo> {
-    const project = await this.index.youngProject(product);
+  async #findNewProject(product: string): Promise<ProjectInfo> {
+    const project = await this.index.loadProject(product);
     if (project === null) throw notFound(`product ${product}`);
     return project;
   }
 
-  #answer(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
+  #getResponse(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
     const { product, version, channel, platform } = question;
-    const shown = this.index.channel(product, channel);
+    const shown = this.index.getChannel(product, channel);
     // In a staged rollout each machine gets a separate answer.
-    if (shown.views[platform].partial.length > 0) return this.#made(question, shown, require_signed);
+    if (shown.views[platform].partial.length > 0) return this.#buildResponse(question, shown, require_signed);
     const key = `${product} ${channel} ${platform} ${version}`;
-    const given = this.#given.get(key);
+    const given = this.#responses.get(key);
     if (given !== undefined && given.shown === shown && given.require_signed === require_signed) return given.reply;
-    const reply = this.#made(question, shown, require_signed);
+    const reply = this.#buildResponse(question, shown, require_signed);
     const { body } = reply;
-    if (typeof body === 'string' && body.length <= KEPT_UNITS) this.#given.set(key, { shown, require_signed, reply });
+    if (typeof body === 'string' && body.length <= MAX_CACHED_RESPONSE_UNITS) this.#responses.set(key, { shown, require_signed, reply });
     return reply;
   }
 
-  #made(
+  #buildResponse(
     { product, version, channel, platform, instance }: UpdateCheckQuery,
-    shown: ShownChannel,
+    shown: ChannelSnapshot,
     require_signed: boolean,
   ): Reply {
     const { latest, release, mandatory } = selectOffer(shown.views[platform], version, instance);
@@ -101,17 +101,17 @@ export class UpdateCheckService {
       current_withdrawn,
       signed: ((release ?? latest)?.manifest_signature ?? null) !== null,
     };
-    const json = textOf(shown, release);
+    const json = findReleaseText(shown, release);
     const before = `${JSON.stringify(head).slice(0, -1)},"release":`;
-    const body = json?.within(before, mandatory, '}') ?? `${before}null}`;
+    const body = json?.embed(before, mandatory, '}') ?? `${before}null}`;
     const flags = [mandatory, current_withdrawn, require_signed].map(Number).join('');
-    return answer(body, `${json?.tag ?? '-'}.${textOf(shown, latest)?.tag ?? '-'}.${flags}`);
+    return createReply(body, `${json?.tag ?? '-'}.${findReleaseText(shown, latest)?.tag ?? '-'}.${flags}`);
   }
 }
 
-const textOf = (shown: ShownChannel, release: { id: string } | null) =>
+const findReleaseText = (shown: ChannelSnapshot, release: { id: string } | null) =>
   release === null ? undefined : shown.texts.get(release.id)?.json;
 
 /** @param tag differs whenever the body for one request differs */
-const answer = (body: string | SharedBytes, tag: string): Reply =>
+const createReply = (body: string | SharedBytes, tag: string): Reply =>
   text(body, JSON_TYPE).header('etag', `"${tag}"`).header('cache-control', 'no-cache');

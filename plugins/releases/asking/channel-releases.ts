@@ -5,7 +5,7 @@
 import { normalizeVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
-import { isSelected } from './rollout.js';
+import { isInRollout } from './rollout.js';
 
 export type CachedRelease = Pick<
   ReleaseDoc,
@@ -35,7 +35,7 @@ interface VersionReleases {
   byPlatform: Map<Platform, CachedRelease>;
 }
 
-interface Candidate {
+interface OfferCandidate {
   release: CachedRelease;
   /** Position of its version, newest first. */
   order: number;
@@ -46,10 +46,10 @@ export interface PlatformView {
    * Releases for all machines, newest first. Each has a lower `min_version` than those before; the
    * last may have none.
    */
-  full: readonly Candidate[];
+  full: readonly OfferCandidate[];
   /** Releases for some machines, newest first; none is older than the last of `full`. */
-  partial: readonly Candidate[];
-  mandatory: readonly Candidate[];
+  partial: readonly OfferCandidate[];
+  mandatory: readonly OfferCandidate[];
 }
 
 export interface ReleaseOffer {
@@ -64,8 +64,8 @@ export class ChannelReleases {
   readonly #versions: VersionReleases[] = [];
   readonly #byVersion = new Map<string, VersionReleases>();
 
-  put(release: CachedRelease): boolean {
-    const entry = this.#entry(release.version);
+  add(release: CachedRelease): boolean {
+    const entry = this.#getOrCreateEntry(release.version);
     const known = entry.byPlatform.get(release.platform);
     if (known !== undefined && known.rev >= release.rev) return false;
     entry.byPlatform.set(release.platform, release);
@@ -76,21 +76,21 @@ export class ChannelReleases {
     return this.#byVersion.get(normalizeVersion(version))?.byPlatform.get(platform);
   }
 
-  *all(): Generator<CachedRelease> {
+  *listAll(): Generator<CachedRelease> {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();
   }
 
   /** Returns a snapshot; later changes do not show in it. */
-  views(): PlatformViews {
-    return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#derive(platform)])) as Record<
+  getViews(): PlatformViews {
+    return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#buildView(platform)])) as Record<
       Platform,
       PlatformView
     >;
   }
 
-  steps(): { version: string; min_version: string }[] {
+  listSteps(): { version: string; min_version: string }[] {
     return this.#versions.flatMap(({ version, byPlatform }) => {
-      const mins = [...byPlatform.values()].filter(isOpen).flatMap((release) => release.min_version ?? []);
+      const mins = [...byPlatform.values()].filter(isFullyRolledOut).flatMap((release) => release.min_version ?? []);
       const [first, ...more] = mins;
       if (first === undefined) return [];
       return [{ version, min_version: more.reduce((a, b) => (compareVersions(a, b) >= 0 ? a : b), first) }];
@@ -103,21 +103,21 @@ export class ChannelReleases {
     return installed !== undefined && installed.withdrawn_at !== null;
   }
 
-  #entry(version: string): VersionReleases {
+  #getOrCreateEntry(version: string): VersionReleases {
     const canonical = normalizeVersion(version);
     const known = this.#byVersion.get(canonical);
     if (known !== undefined) return known;
     const entry = { version, byPlatform: new Map<Platform, CachedRelease>() };
     this.#byVersion.set(canonical, entry);
-    const at = firstIndex(this.#versions, (other) => compareVersions(other.version, version) < 0);
+    const at = findFirstIndex(this.#versions, (other) => compareVersions(other.version, version) < 0);
     this.#versions.splice(at, 0, entry);
     return entry;
   }
 
-  #derive(platform: Platform): PlatformView {
-    const full: Candidate[] = [];
-    const partial: Candidate[] = [];
-    const mandatory: Candidate[] = [];
+  #buildView(platform: Platform): PlatformView {
+    const full: OfferCandidate[] = [];
+    const partial: OfferCandidate[] = [];
+    const mandatory: OfferCandidate[] = [];
     // A release is never offered when a newer open one has no higher `min_version`. Null: the newer
     // one has none.
     let bound: string | null | undefined;
@@ -148,7 +148,7 @@ export function listOfferable(views: PlatformViews): Set<CachedRelease> {
  * Returns the newest release for everyone: not withdrawn, not halted, rollout at 100. Null without
  * one.
  */
-export const getLatest = ({ full }: PlatformView): CachedRelease | null => full[0]?.release ?? null;
+export const getLatestRelease = ({ full }: PlatformView): CachedRelease | null => full[0]?.release ?? null;
 
 /**
  * Returns the newest release that hides an older one from every machine; null when some machine is
@@ -158,7 +158,7 @@ export function findHidingRelease(
   { full }: PlatformView,
   { version, min_version }: Pick<CachedRelease, 'version' | 'min_version'>,
 ): CachedRelease | null {
-  const hides = ({ release: newer }: Candidate): boolean =>
+  const hides = ({ release: newer }: OfferCandidate): boolean =>
     compareVersions(newer.version, version) > 0 &&
     (newer.min_version === null || (min_version !== null && compareVersions(newer.min_version, min_version) <= 0));
   return full.find(hides)?.release ?? null;
@@ -167,19 +167,19 @@ export function findHidingRelease(
 /** @param version the installed version */
 export function selectOffer(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;
-  const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
-  const fits = ({ release: { min_version } }: Candidate): boolean =>
+  const reaches = ({ release }: OfferCandidate): boolean => isInRollout(release.rollout_percent, instance, release.id);
+  const fits = ({ release: { min_version } }: OfferCandidate): boolean =>
     min_version === null || compareVersions(min_version, version) <= 0;
-  const newer = (than: Candidate | undefined, wanted: (one: Candidate) => boolean): Candidate | undefined => {
+  const newer = (than: OfferCandidate | undefined, wanted: (one: OfferCandidate) => boolean): OfferCandidate | undefined => {
     const bound = than?.order ?? Infinity;
     const found = partial.find((one) => one.order > bound || wanted(one));
     return found !== undefined && found.order < bound ? found : than;
   };
-  const best = newer(firstThat(full, fits), (one) => fits(one) && reaches(one));
+  const best = newer(findFirst(full, fits), (one) => fits(one) && reaches(one));
   const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : null;
   // Any mandatory release up to the offered version makes the offer mandatory; the newest of them
   // decides.
-  const forced = offered === null ? undefined : firstThat(mandatory, ({ order }) => order >= offered.order);
+  const forced = offered === null ? undefined : findFirst(mandatory, ({ order }) => order >= offered.order);
   return {
     latest: newer(full[0], reaches)?.release ?? null,
     release: offered?.release ?? null,
@@ -187,11 +187,11 @@ export function selectOffer(view: PlatformView, version: string, instance: strin
   };
 }
 
-export const isOpen = (release: CachedRelease): boolean =>
+export const isFullyRolledOut = (release: CachedRelease): boolean =>
   release.withdrawn_at === null && release.halted_at === null && release.rollout_percent >= 100;
 
 /** @param holds false up to some element, and true from there on */
-function firstIndex<T>(list: readonly T[], holds: (element: T) => boolean): number {
+function findFirstIndex<T>(list: readonly T[], holds: (element: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -201,5 +201,5 @@ function firstIndex<T>(list: readonly T[], holds: (element: T) => boolean): numb
   return low;
 }
 
-const firstThat = <T>(list: readonly T[], holds: (element: T) => boolean): T | undefined =>
-  list[firstIndex(list, holds)];
+const findFirst = <T>(list: readonly T[], holds: (element: T) => boolean): T | undefined =>
+  list[findFirstIndex(list, holds)];

@@ -2,11 +2,11 @@
  * Texts of `latest.json` for a channel and a product (contract 40, files), and a channel's
  * statement (freshness).
  */
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
-import { isOpen, getLatest, type ChannelReleases } from './channel-releases.js';
+import { isFullyRolledOut, getLatestRelease, type ChannelReleases } from './channel-releases.js';
 
-export const STATEMENT_LIFE_MS = 7 * DAY_MS;
+export const STATEMENT_LIFETIME_MS = 7 * DAY_MS;
 
 export interface LatestEntry {
   version: string;
@@ -38,13 +38,13 @@ export function buildLatestDocument(
   known: ChannelReleases,
   at: string,
 ): LatestDocument {
-  const releases = [...known.all()];
+  const releases = [...known.listAll()];
   return {
     schema: 1,
     product,
     channel,
     generated_at: at,
-    latest: releases.find(isOpen)?.version ?? null,
+    latest: releases.find(isFullyRolledOut)?.version ?? null,
     releases: releases.map((one) => ({
       version: one.version,
       platform: one.platform,
@@ -64,13 +64,13 @@ export interface StatementContent {
 }
 
 export function buildStatementContent(known: ChannelReleases): StatementContent {
-  const views = known.views();
+  const views = known.getViews();
   const latest = PLATFORMS.map((platform) => {
-    const release = getLatest(views[platform]);
+    const release = getLatestRelease(views[platform]);
     const { version = '', manifest_sha256 = '' } = release ?? {};
     return [platform, release === null ? null : { version, manifest_sha256 }] as const;
   });
-  return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.steps() };
+  return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.listSteps() };
 }
 
 /**
@@ -79,6 +79,6 @@ export function buildStatementContent(known: ChannelReleases): StatementContent 
  */
 export function formatStatement(product: string, channel: string, content: StatementContent, now: number): string {
   const { latest, steps } = content;
-  const times = { issued_at: isoOf(now), expires_at: isoOf(now + STATEMENT_LIFE_MS) };
+  const times = { issued_at: toIsoString(now), expires_at: toIsoString(now + STATEMENT_LIFETIME_MS) };
   return JSON.stringify({ schema: 1, product, channel, latest, steps, ...times });
 }

@@ -3,7 +3,7 @@
  * written before the release that references them, so every readable release has its text.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { splitText } from '../../../lib/text/pieces.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { hashManifest } from '../manifest-bytes.js';
@@ -12,10 +12,10 @@ import { hashManifest } from '../manifest-bytes.js';
  * Length of a part in UTF-16 units: at most three times as many bytes, below every store's limit.
  */
 const PART_UNITS = 2 * 1024 * 1024;
-const PAGE = 2;
+const PAGE_SIZE = 2;
 
 @injectable()
-export class StoredManifests {
+export class ManifestRepository {
   constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'manifests'>) {}
 
   /**
@@ -26,24 +26,24 @@ export class StoredManifests {
     let n = 0;
     for (const piece of splitText(text, PART_UNITS)) {
       const part = { release_id: releaseId, manifest_sha256, text: piece };
-      const id = partId(releaseId, manifest_sha256, n++);
+      const id = getPartId(releaseId, manifest_sha256, n++);
       await this.deps.manifests.change({ id }, { set: part }, { upsert: true });
     }
   }
 
   async read(releaseId: string, manifestSha256: string): Promise<string | null> {
     const filter = { release_id: releaseId, manifest_sha256: manifestSha256 };
-    const parts = await all(this.deps.manifests, { filter, limit: PAGE });
+    const parts = await collectAll(this.deps.manifests, { filter, limit: PAGE_SIZE });
     const text = parts.map((part) => part.text).join('');
     return (await hashManifest(text)) === manifestSha256 ? text : null;
   }
 
-  async keepOnly(releaseId: string, manifestSha256: readonly string[]): Promise<void> {
-    const parts = await all(this.deps.manifests, { filter: { release_id: releaseId }, limit: PAGE });
+  async deleteExcept(releaseId: string, manifestSha256: readonly string[]): Promise<void> {
+    const parts = await collectAll(this.deps.manifests, { filter: { release_id: releaseId }, limit: PAGE_SIZE });
     const gone = parts.filter((part) => !manifestSha256.includes(part.manifest_sha256)).map(({ id }) => id);
     if (gone.length > 0) await this.deps.manifests.remove({ id: { in: gone } });
   }
 }
 
-const partId = (releaseId: string, manifestSha256: string, n: number): string =>
+const getPartId = (releaseId: string, manifestSha256: string, n: number): string =>
   `${releaseId}:${manifestSha256}:${String(n).padStart(6, '0')}`;

@@ -7,57 +7,57 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
+import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
-import { ToldDamage } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/told-damage.js';
 import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
 import { ChannelReleases, listOfferable, type CachedRelease, type PlatformViews } from './channel-releases.js';
-import { StoredManifests } from './manifest-texts.js';
+import { ManifestRepository } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
 const POLL_MS = 1.5 * SECOND_MS;
 const QUIET_MS = MINUTE_MS;
 const QUIET_POLL_MS = 30 * SECOND_MS;
-const PATIENCE_MS = SECOND_MS;
-const MARGIN_MS = MINUTE_MS;
+const POLL_TIMEOUT_MS = SECOND_MS;
+const POLL_OVERLAP_MS = MINUTE_MS;
 /**
  * Statements are polled after recent release changes, or after this time: otherwise they change
  * once a day.
  */
-const STATEMENTS_MS = 15 * SECOND_MS;
+const STATEMENT_POLL_MS = 15 * SECOND_MS;
 /** Interval of full reads: restoring a backup changes documents without new timestamps. */
-const WHOLE_MS = 10 * MINUTE_MS;
-const PAGE = 200;
+const FULL_READ_INTERVAL_MS = 10 * MINUTE_MS;
+const PAGE_SIZE = 200;
 
-interface HeldText {
+interface CachedText {
   rev: number;
   json: ReleaseJson;
 }
 
-export interface ShownChannel {
+export interface ChannelSnapshot {
   releases: ChannelReleases;
   views: PlatformViews;
-  texts: ReadonlyMap<string, HeldText>;
+  texts: ReadonlyMap<string, CachedText>;
 }
 
-const NOTHING: ShownChannel = {
+const EMPTY_CHANNEL: ChannelSnapshot = {
   releases: new ChannelReleases(),
-  views: new ChannelReleases().views(),
+  views: new ChannelReleases().getViews(),
   texts: new Map(),
 };
 
 @injectable()
 export class ReleaseIndex {
-  readonly #channels = new Map<string, ShownChannel>();
+  readonly #channels = new Map<string, ChannelSnapshot>();
   readonly #names = new Map<string, Set<string>>();
   readonly #statements = new Map<string, StatementDoc>();
   #projects = new Map<string, ProjectInfo>();
   readonly #mutex = new KeyedMutex();
-  readonly #behind = new Map<string, ReleaseDoc[]>();
-  readonly #damage: ToldDamage;
-  #lacks = false;
+  readonly #pending = new Map<string, ReleaseDoc[]>();
+  readonly #damage: CorruptionReporter;
+  #hasUnreadable = false;
   #since: number | null = null;
   #wholeAt = 0;
   #statementsAt = -Infinity;
@@ -65,20 +65,20 @@ export class ReleaseIndex {
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   #askedAt = -Infinity;
-  #quiet = false;
+  #isIdle = false;
   #waking: Promise<void> | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(StoredManifests) private readonly manifests: StoredManifests,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
   ) {
-    this.#damage = new ToldDamage(deps.log, 'a release');
+    this.#damage = new CorruptionReporter(deps.log, 'a release');
   }
 
   async start(): Promise<void> {
     await this.refresh();
     this.#open = true;
-    this.#later();
+    this.#schedulePoll();
   }
 
   /**
@@ -86,17 +86,17 @@ export class ReleaseIndex {
    * @returns null when the index is at most two seconds behind the store; else resolves when it is,
    *   or after a timeout
    */
-  current(): Promise<void> | null {
+  ensureCurrent(): Promise<void> | null {
     this.#askedAt = this.deps.clock.monotonic();
-    if (this.#quiet && this.#open) this.#waking ??= this.#wake();
+    if (this.#isIdle && this.#open) this.#waking ??= this.#pollOnDemand();
     return this.#waking;
   }
 
-  async #wake(): Promise<void> {
-    this.#quiet = false;
-    const looked = (this.#polling = this.#polling.then(() => this.#look()));
+  async #pollOnDemand(): Promise<void> {
+    this.#isIdle = false;
+    const looked = (this.#polling = this.#polling.then(() => this.#poll()));
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, POLL_TIMEOUT_MS)));
     await Promise.race([looked, late]);
     clearTimeout(timer);
     this.#waking = null;
@@ -109,34 +109,34 @@ export class ReleaseIndex {
   }
 
   /** Reads everything once; commands do not call `start`. */
-  async read(): Promise<void> {
+  async load(): Promise<void> {
     if (this.#since === null) await this.refresh();
   }
 
   async refresh(): Promise<void> {
     const { releases, statements, clock } = this.deps;
     const [now, elapsed] = [clock.now(), clock.monotonic()];
-    const whole = this.#since === null || elapsed - this.#wholeAt >= WHOLE_MS;
+    const whole = this.#since === null || elapsed - this.#wholeAt >= FULL_READ_INTERVAL_MS;
     // After a clock moved backwards, writes have earlier timestamps.
-    const since = Math.min(this.#since ?? 0, now) - MARGIN_MS;
-    const filter = whole ? {} : { updated_at: { gte: isoOf(since) } };
+    const since = Math.min(this.#since ?? 0, now) - POLL_OVERLAP_MS;
+    const filter = whole ? {} : { updated_at: { gte: toIsoString(since) } };
     const sort = [['updated_at', 'asc']] as const;
-    const [projects] = await Promise.all([this.deps.projects.list(), this.#retry()]);
+    const [projects] = await Promise.all([this.deps.projects.list(), this.#retryPending()]);
     this.#projects = new Map(projects.map((project) => [project.slug, project]));
     let changed = false;
-    let lacks = !whole && this.#lacks;
+    let lacks = !whole && this.#hasUnreadable;
     const damaged = (error: StoreDamaged): void => {
       lacks = true;
-      this.#damage.tell(error);
+      this.#damage.report(error);
     };
-    for await (const docs of iteratePages(releases, { filter, sort, limit: PAGE, damaged })) {
+    for await (const docs of iteratePages(releases, { filter, sort, limit: PAGE_SIZE, damaged })) {
       changed ||= docs.length > 0;
-      await this.show(docs);
+      await this.update(docs);
     }
-    this.#lacks = lacks;
-    if (changed || whole || elapsed - this.#statementsAt >= STATEMENTS_MS) {
-      for await (const docs of iteratePages(statements, { filter, sort, limit: PAGE, damaged: this.#damage.tell }))
-        docs.forEach((doc) => this.showStatement(doc));
+    this.#hasUnreadable = lacks;
+    if (changed || whole || elapsed - this.#statementsAt >= STATEMENT_POLL_MS) {
+      for await (const docs of iteratePages(statements, { filter, sort, limit: PAGE_SIZE, damaged: this.#damage.report }))
+        docs.forEach((doc) => this.updateStatement(doc));
       this.#statementsAt = elapsed;
     }
     this.#since = now;
@@ -147,46 +147,46 @@ export class ReleaseIndex {
    * Indexes changed releases.
    * @param manifests texts that the caller has, by release id
    */
-  async show(docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string> = new Map()): Promise<void> {
+  async update(docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const byChannel = new Map<string, ReleaseDoc[]>();
     for (const doc of docs) {
-      const key = keyOf(doc.product, doc.channel);
+      const key = toChannelKey(doc.product, doc.channel);
       this.#names.set(doc.product, (this.#names.get(doc.product) ?? new Set()).add(doc.channel));
       byChannel.set(key, [...(byChannel.get(key) ?? []), doc]);
     }
     for (const [key, changed] of byChannel) {
-      await this.#mutex.run(key, () => this.#showIn(key, changed, manifests));
+      await this.#mutex.run(key, () => this.#updateChannel(key, changed, manifests));
     }
   }
 
-  showStatement(doc: StatementDoc): void {
-    const key = keyOf(doc.product, doc.channel);
+  updateStatement(doc: StatementDoc): void {
+    const key = toChannelKey(doc.product, doc.channel);
     if ((this.#statements.get(key)?.rev ?? 0) < doc.rev) this.#statements.set(key, doc);
   }
 
-  channel(product: string, channel: string): ShownChannel {
-    return this.#channels.get(keyOf(product, channel)) ?? NOTHING;
+  getChannel(product: string, channel: string): ChannelSnapshot {
+    return this.#channels.get(toChannelKey(product, channel)) ?? EMPTY_CHANNEL;
   }
 
-  statement(product: string, channel: string): StatementDoc | null {
-    return this.#statements.get(keyOf(product, channel)) ?? null;
+  getStatement(product: string, channel: string): StatementDoc | null {
+    return this.#statements.get(toChannelKey(product, channel)) ?? null;
   }
 
-  project(slug: string): ProjectInfo | null {
+  getProject(slug: string): ProjectInfo | null {
     return this.#projects.get(slug) ?? null;
   }
 
-  async youngProject(slug: string): Promise<ProjectInfo | null> {
+  async loadProject(slug: string): Promise<ProjectInfo | null> {
     const project = await this.deps.projects.get(slug);
     if (project !== null) this.#projects.set(slug, project);
     return project;
   }
 
-  products(): string[] {
+  listProducts(): string[] {
     return [...this.#names.keys()];
   }
 
-  channelsOf(product: string): string[] {
+  listChannels(product: string): string[] {
     return [...(this.#names.get(product) ?? [])].toSorted();
   }
 
@@ -196,50 +196,50 @@ export class ReleaseIndex {
    *   would lose
    */
   async catchUp(product: string): Promise<void> {
-    const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - MARGIN_MS;
-    const recent = since === null ? {} : { updated_at: { gte: isoOf(since) } };
-    const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE };
-    for await (const docs of iteratePages(this.deps.releases, query)) await this.show(docs);
-    if (this.#lacks && (await this.deps.releases.count({ product })) !== this.#knownOf(product)) {
+    const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - POLL_OVERLAP_MS;
+    const recent = since === null ? {} : { updated_at: { gte: toIsoString(since) } };
+    const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE_SIZE };
+    for await (const docs of iteratePages(this.deps.releases, query)) await this.update(docs);
+    if (this.#hasUnreadable && (await this.deps.releases.count({ product })) !== this.#countReleases(product)) {
       throw new StoreDamaged({ collection: 'releases', id: null });
     }
   }
 
-  #knownOf(product: string): number {
-    return this.channelsOf(product).reduce((n, name) => n + [...this.channel(product, name).releases.all()].length, 0);
+  #countReleases(product: string): number {
+    return this.listChannels(product).reduce((n, name) => n + [...this.getChannel(product, name).releases.listAll()].length, 0);
   }
 
-  async #showIn(key: string, docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string>): Promise<void> {
+  async #updateChannel(key: string, docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string>): Promise<void> {
     const shown = this.#channels.get(key);
     const releases = shown?.releases ?? new ChannelReleases();
-    const changed = docs.filter((doc) => releases.put(knownOf(doc)));
-    if (changed.length === 0 && shown !== undefined && !this.#behind.has(key)) return;
-    const views = releases.views();
-    const texts = new Map<string, HeldText>();
-    const notes = new Map([...(this.#behind.get(key) ?? []), ...docs].map((doc) => [doc.id, doc]));
+    const changed = docs.filter((doc) => releases.add(toCachedRelease(doc)));
+    if (changed.length === 0 && shown !== undefined && !this.#pending.has(key)) return;
+    const views = releases.getViews();
+    const texts = new Map<string, CachedText>();
+    const notes = new Map([...(this.#pending.get(key) ?? []), ...docs].map((doc) => [doc.id, doc]));
     try {
       for (const release of listOfferable(views)) {
         const held = shown?.texts.get(release.id);
-        const text = held?.rev === release.rev ? held : await this.#textOf(release, notes, manifests);
+        const text = held?.rev === release.rev ? held : await this.#loadText(release, notes, manifests);
         texts.set(release.id, text);
       }
     } catch (error) {
       // The text is missing when the release was replaced; the next poll reads the new one. The
       // channel becomes a new object because `releases` changed.
-      this.#channels.set(key, { ...(shown ?? NOTHING), releases });
-      this.#behind.set(key, [...notes.values()]);
+      this.#channels.set(key, { ...(shown ?? EMPTY_CHANNEL), releases });
+      this.#pending.set(key, [...notes.values()]);
       this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
       return;
     }
-    this.#behind.delete(key);
+    this.#pending.delete(key);
     this.#channels.set(key, { releases, views, texts });
   }
 
-  async #textOf(
+  async #loadText(
     release: CachedRelease,
     docs: ReadonlyMap<string, ReleaseDoc>,
     manifests: ReadonlyMap<string, string>,
-  ): Promise<HeldText> {
+  ): Promise<CachedText> {
     const { id, rev, manifest_sha256 } = release;
     const given = docs.get(id);
     const doc = given?.rev === rev ? given : await this.deps.releases.get(id);
@@ -249,32 +249,32 @@ export class ReleaseIndex {
     return { rev, json: new ReleaseJson(release, doc.release_notes, manifest) };
   }
 
-  async #retry(): Promise<void> {
-    for (const key of this.#behind.keys()) await this.#mutex.run(key, () => this.#showIn(key, [], new Map()));
+  async #retryPending(): Promise<void> {
+    for (const key of this.#pending.keys()) await this.#mutex.run(key, () => this.#updateChannel(key, [], new Map()));
   }
 
-  #later(): void {
-    const look = (): void => void (this.#polling = this.#look());
+  #schedulePoll(): void {
+    const look = (): void => void (this.#polling = this.#poll());
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#quiet = this.deps.clock.monotonic() - this.#askedAt >= QUIET_MS;
-    this.#timer = setTimeout(look, this.#quiet ? QUIET_POLL_MS : POLL_MS);
+    this.#isIdle = this.deps.clock.monotonic() - this.#askedAt >= QUIET_MS;
+    this.#timer = setTimeout(look, this.#isIdle ? QUIET_POLL_MS : POLL_MS);
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
       await this.refresh();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for changed releases failed; it is repeated');
     }
-    if (this.#open) this.#later();
+    if (this.#open) this.#schedulePoll();
   }
 }
 
-const keyOf = (product: string, channel: string): string => `${product} ${channel}`;
+const toChannelKey = (product: string, channel: string): string => `${product} ${channel}`;
 
 /** Stores only what queries need, because memory holds ten thousand of these. */
-function knownOf(doc: ReleaseDoc): CachedRelease {
+function toCachedRelease(doc: ReleaseDoc): CachedRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;
   const { withdrawn_at, halted_at } = doc;

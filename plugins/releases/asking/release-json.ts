@@ -19,8 +19,8 @@ export const buildPackageUrl = ({
  * Longer manifests are downloaded separately: every checking machine receives this response
  * (contract 40, asking).
  */
-const MOST_INLINE_BYTES = 256 * 1024;
-const SHARED_FROM = 16 * 1024;
+const MAX_INLINE_BYTES = 256 * 1024;
+const SHARED_BYTES_THRESHOLD = 16 * 1024;
 
 export const buildManifestUrl = (release: Parameters<typeof buildPackageUrl>[0]): string =>
   buildPackageUrl(release).replace(/[^/]+$/, 'manifest.json');
@@ -31,7 +31,7 @@ export class ReleaseJson {
 
   constructor(release: CachedRelease, notes: string | null, manifest: string) {
     const { version, channel, platform, published_at, package_size, package_sha256, min_version } = release;
-    const inline = Buffer.byteLength(manifest) <= MOST_INLINE_BYTES;
+    const inline = Buffer.byteLength(manifest) <= MAX_INLINE_BYTES;
     const shown = {
       version,
       channel,
@@ -50,11 +50,11 @@ export class ReleaseJson {
       key_id: release.key_id,
     };
     const text = JSON.stringify(shown).slice(0, -1);
-    this.#open = text.length < SHARED_FROM ? text : Buffer.from(text);
+    this.#open = text.length < SHARED_BYTES_THRESHOLD ? text : Buffer.from(text);
     this.tag = createHash('sha256').update(this.#open).digest('base64url').slice(0, 16);
   }
 
-  within(before: string, mandatory: boolean, behind: string): string | SharedBytes {
+  embed(before: string, mandatory: boolean, behind: string): string | SharedBytes {
     const end = `,"mandatory":${mandatory}}${behind}`;
     return typeof this.#open === 'string'
       ? before + this.#open + end

@@ -1,9 +1,9 @@
 /** Read routes for releases (contract 40, asking). */
 import joi from 'joi';
-import { text, timeParameter, type RouteSpec, stated } from '../../../kernel/contract.js';
+import { text, timeParameter, type RouteSpec, withJsonSchema } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
-import { checkChannel, checkPlatform, checkVersion, MAX_QUERY_VERSION_LENGTH, SLUG } from '../place.js';
+import { checkChannel, checkPlatform, checkVersion, MAX_QUERY_VERSION_LENGTH, SLUG_PATTERN } from '../place.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { ReleaseServices } from '../services.js';
 import { checkCanRead, type ReleaseQuery } from '../lists.js';
@@ -21,7 +21,7 @@ import {
   versionText,
 } from './schemas.js';
 
-export const BASE = '/api/updateservice/v1';
+export const UPDATE_SERVICE_PATH = '/api/updateservice/v1';
 
 interface ProductQuery {
   product: string;
@@ -35,7 +35,7 @@ interface CheckQuery extends ProductQuery {
 }
 
 /** @throws ServiceError invalid_request; validation_failed for the platform */
-function placeOf(query: ProductQuery) {
+function parseQueryPlace(query: ProductQuery) {
   return {
     product: parseProduct(query.product),
     channel: checkChannel(query.channel),
@@ -44,7 +44,7 @@ function placeOf(query: ProductQuery) {
 }
 
 export function parseProduct(slug: string): string {
-  if (!SLUG.test(slug)) throw invalidQuery({ product: 'must be a project’s slug' });
+  if (!SLUG_PATTERN.test(slug)) throw invalidQuery({ product: 'must be a project’s slug' });
   return slug;
 }
 
@@ -53,7 +53,7 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
   return [
     {
       method: 'GET',
-      path: `${BASE}/check`,
+      path: `${UPDATE_SERVICE_PATH}/check`,
       operationId: 'checkForUpdate',
       summary: 'Is there a newer release?',
       description:
@@ -87,7 +87,7 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
     },
     {
       method: 'GET',
-      path: `${BASE}/latest`,
+      path: `${UPDATE_SERVICE_PATH}/latest`,
       operationId: 'getLatestRelease',
       summary: 'The newest release that everyone gets',
       description: 'Withdrawn and halted releases and rollouts below 100 are left out.',
@@ -97,13 +97,13 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       output: latestAnswer,
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
-        const place = placeOf(query as unknown as ProductQuery);
-        return asking.latest(place.product, place.channel, place.platform);
+        const place = parseQueryPlace(query as unknown as ProductQuery);
+        return asking.getLatest(place.product, place.channel, place.platform);
       },
     },
     {
       method: 'GET',
-      path: `${BASE}/latest.json`,
+      path: `${UPDATE_SERVICE_PATH}/latest.json`,
       operationId: 'getLatestDocument',
       summary: 'All releases of a channel, as in the store',
       description: 'For the packager: the store itself may ask for a license key.',
@@ -117,12 +117,12 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
         checkCanRead(principal, slug);
         if ((await deps.projects.get(slug)) === null) throw notFound(`product ${slug}`);
         await index.catchUp(slug);
-        return channels.document(slug, checkChannel(asked.channel));
+        return channels.buildDocument(slug, checkChannel(asked.channel));
       },
     },
     {
       method: 'GET',
-      path: `${BASE}/releases`,
+      path: `${UPDATE_SERVICE_PATH}/releases`,
       operationId: 'listReleases',
       summary: 'List the releases',
       description: 'Newest first. A token that is bound to a project sees that one alone.',
@@ -145,12 +145,12 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
         const asked = query as unknown as ReleaseQuery;
         if (asked.platform !== undefined) checkPlatform(asked.platform);
         const since = timeParameter('updated_since', asked.updated_since);
-        return lists.page(principal, { ...asked, ...(since === undefined ? {} : { updated_since: since }) });
+        return lists.listPage(principal, { ...asked, ...(since === undefined ? {} : { updated_since: since }) });
       },
     },
     {
       method: 'GET',
-      path: `${BASE}/pubkey`,
+      path: `${UPDATE_SERVICE_PATH}/pubkey`,
       operationId: 'getReleaseKey',
       summary: 'The public key that verifies releases',
       description: '`predecessors` lead from a key that was pinned earlier to this one.',
@@ -160,14 +160,14 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
           format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
         }),
       },
-      output: joi.alternatives(pubkeyAnswer, stated({ contentMediaType: 'application/x-pem-file' }, joi.string())),
+      output: joi.alternatives(pubkeyAnswer, withJsonSchema({ contentMediaType: 'application/x-pem-file' }, joi.string())),
       errors: ['not_found'],
       handle: async ({ query }) => {
-        const key = await signer.key();
+        const key = await signer.getKey();
         if (key === null) throw notFound('release key: releases are unsigned');
         const { key_id, public_key, bits } = key;
         if (query['format'] === 'pem') return text(public_key, 'application/x-pem-file');
-        const predecessors = (await signer.predecessors()).map((earlier) => ({
+        const predecessors = (await signer.listPredecessors()).map((earlier) => ({
           key_id: earlier.key_id,
           public_key: earlier.public_key,
           signature: earlier.signature,
@@ -177,7 +177,7 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
     },
     {
       method: 'GET',
-      path: `${BASE}/freshness`,
+      path: `${UPDATE_SERVICE_PATH}/freshness`,
       operationId: 'getFreshness',
       summary: 'A signed statement of what is newest',
       description:
@@ -190,8 +190,8 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       handle: async ({ query }) => {
         const asked = query as unknown as ProductQuery;
         const slug = parseProduct(asked.product);
-        await index.current();
-        const stated = index.statement(slug, checkChannel(asked.channel));
+        await index.ensureCurrent();
+        const stated = index.getStatement(slug, checkChannel(asked.channel));
         if (stated === null || Date.parse(stated.expires_at) < clock.now() - DAY_MS) {
           throw notFound(`freshness statement of ${slug} in ${asked.channel}`);
         }

@@ -2,20 +2,20 @@
  * Records the commits of a version (contract 90, packager; beyond it: releases on the timeline).
  */
 import joi from 'joi';
-import { named, stated, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { withSchemaName, withJsonSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import { normalizeTime } from '../../../lib/time.js';
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 import { checkCanChange } from '../lists.js';
 import { checkChannel, checkVersion } from '../place.js';
 import type { ReleaseServices } from '../services.js';
-import { BASE, parseProduct } from './asking-routes.js';
+import { UPDATE_SERVICE_PATH, parseProduct } from './asking-routes.js';
 import { channel, product, versionText } from './schemas.js';
 
-const COMMITS = 1_000;
-const FILES = 1_000;
+const MAX_COMMITS = 1_000;
+const MAX_FILES_PER_COMMIT = 1_000;
 
-const commit = named(
+const commitSchema = withSchemaName(
   'BuildCommit',
   joi.object({
     id: joi
@@ -23,7 +23,7 @@ const commit = named(
       .pattern(/^[0-9a-f]{7,64}$/, 'a hash in hex')
       .required(),
     author_name: joi.string().max(500).allow('', null).default(null),
-    timestamp: stated(
+    timestamp: withJsonSchema(
       { format: 'date-time' },
       joi
         .string()
@@ -37,13 +37,13 @@ const commit = named(
     files: joi
       .array()
       .items(joi.string().max(4_096))
-      .max(FILES)
+      .max(MAX_FILES_PER_COMMIT)
       .default([])
       .description('Paths from the root of the repository'),
   }),
 );
 
-const body = named(
+const bodySchema = withSchemaName(
   'ReleaseCommits',
   joi
     .object({
@@ -51,7 +51,7 @@ const body = named(
       version: versionText.required(),
       channel,
       range: joi.string().max(200).allow(null).default(null).description('As git was asked for them'),
-      commits: joi.array().items(commit).max(COMMITS).required().description('Newest first'),
+      commits: joi.array().items(commitSchema).max(MAX_COMMITS).required().description('Newest first'),
       truncated: joi.boolean().default(false).description('There were more'),
     })
     .example({
@@ -62,7 +62,7 @@ const body = named(
     }),
 );
 
-const answer = named(
+const answerSchema = withSchemaName(
   'ReleaseCommitsKept',
   whole({
     product: joi.string(),
@@ -72,7 +72,7 @@ const answer = named(
   }),
 );
 
-interface Said {
+interface CommitsBody {
   product: string;
   version: string;
   channel: string;
@@ -83,27 +83,27 @@ interface Said {
 
 export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
   method: 'POST',
-  path: `${BASE}/commits`,
+  path: `${UPDATE_SERVICE_PATH}/commits`,
   operationId: 'setReleaseCommits',
   summary: 'Tell the commits that a published version brought',
   description:
     'They take the place of those told before. Of each the first line, the author and the files are kept, so that an item of the ' +
     'bug tracker names those that touched a file of its stack trace. Secrets in them are scrubbed.',
   access: { scope: 'updateservice:publish' },
-  input: { body },
-  output: answer,
+  input: { body: bodySchema },
+  output: answerSchema,
   errors: ['not_found'],
   limits: { space: true },
   handle: async ({ body: given, principal }) => {
-    const said = given as Said;
+    const said = given as CommitsBody;
     const slug = parseProduct(said.product);
     checkCanChange(principal, slug);
     const version = checkVersion(said.version);
     const history = deps.history();
-    const [published] = await docs.ofVersion(slug, checkChannel(said.channel, invalid), version);
+    const [published] = await docs.listByVersion(slug, checkChannel(said.channel, invalid), version);
     if (history === undefined || published === undefined) throw notFound('release of this version');
     const { range, commits, truncated } = said;
-    const kept = await history.keep(slug, version, { range, commits, truncated });
+    const kept = await history.save(slug, version, { range, commits, truncated });
     return { product: slug, version: published.version, commits: kept.commits.length, truncated: kept.truncated };
   },
 });

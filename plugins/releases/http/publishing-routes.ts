@@ -5,30 +5,30 @@ import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkCanChange } from '../lists.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
+import { checkChannel, checkPlatform, checkVersion, SLUG_PATTERN } from '../place.js';
 import type { SelectedRelease } from '../publishing/changes.js';
 import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';
 import type { PublishedRelease, PublishRequest } from '../publishing/publisher.js';
 import type { ReleaseServices } from '../services.js';
 import { toReleaseView } from '../view.js';
-import { BASE, parseProduct } from './asking-routes.js';
-import { bodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
+import { UPDATE_SERVICE_PATH, parseProduct } from './asking-routes.js';
+import { requestBodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
 
-const access = { scope: 'updateservice:publish' } as const;
+const PUBLISH_ACCESS = { scope: 'updateservice:publish' } as const;
 
-interface Named {
+interface ReleaseSelector {
   product: string;
   version: string;
   channel: string;
   platform?: string | null;
 }
 
-const nameOf = (principal: Principal): string =>
+const getDisplayName = (principal: Principal): string =>
   principal.kind === 'token' ? principal.name : principal.kind === 'session' ? principal.username : principal.kind;
 
-function requestOf(call: HttpRequest): PublishRequest {
+function toPublishRequest(call: HttpRequest): PublishRequest {
   const { query, principal } = call;
-  const said = query as unknown as Named & {
+  const said = query as unknown as ReleaseSelector & {
     build?: string;
     mandatory: boolean;
     rollout_percent?: number;
@@ -50,13 +50,13 @@ function requestOf(call: HttpRequest): PublishRequest {
     mandatory: said.mandatory,
     rollout_percent: said.rollout_percent,
     min_version,
-    by: nameOf(principal),
+    by: getDisplayName(principal),
     reauthorize: () => call.reauthorize(),
   };
 }
 
-function chosenOf(principal: Principal, said: Named, field = 'channel'): SelectedRelease {
-  if (!SLUG.test(said.product)) throw invalid({ product: 'must be a project’s slug' });
+function toSelectedRelease(principal: Principal, said: ReleaseSelector, field = 'channel'): SelectedRelease {
+  if (!SLUG_PATTERN.test(said.product)) throw invalid({ product: 'must be a project’s slug' });
   checkCanChange(principal, said.product);
   const platform: Platform | null =
     said.platform === undefined || said.platform === null ? null : checkPlatform(said.platform);
@@ -64,19 +64,19 @@ function chosenOf(principal: Principal, said: Named, field = 'channel'): Selecte
   return { product: said.product, channel, version: checkVersion(said.version), platform };
 }
 
-const all = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
+const haveOutcome = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
   published.every((one) => one.outcome === outcome);
 
 export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): RouteSpec[] {
   return [
     {
       method: 'POST',
-      path: `${BASE}/publish`,
+      path: `${UPDATE_SERVICE_PATH}/publish`,
       operationId: 'publishRelease',
       summary: 'Publish a release',
       description:
         'The body is the package: a gzipped tar, streamed to disk and hashed on the way. 201: new; 200 with `unchanged`: the same package was published before, and a given `rollout_percent` and notes are taken over; 200 with `replaced`: another one was.',
-      access,
+      access: PUBLISH_ACCESS,
       input: {
         query: publishQuery,
         headers: {
@@ -111,7 +111,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         };
         const body = call.body as UploadedBody;
         const { release, outcome, closed, warnings } = await uploads.publish(principal, {
-          request: requestOf(call),
+          request: toPublishRequest(call),
           body,
           announced,
         });
@@ -122,45 +122,45 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
           unchanged: outcome === 'unchanged',
           replaced: outcome === 'replaced',
           closed_items: closed,
-          closed_refs: await refsOf(deps, closed),
+          closed_refs: await listItemRefs(deps, closed),
           warnings,
         });
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/withdraw`,
+      path: `${UPDATE_SERVICE_PATH}/withdraw`,
       operationId: 'withdrawRelease',
       summary: 'Withdraw a release',
       description:
         'Its file leaves the store, check offers it no more, and `latest.json` keeps it with `withdrawn_at`. Publishing it again lifts that.',
-      access,
-      input: { body: bodies.withdraw },
+      access: PUBLISH_ACCESS,
+      input: { body: requestBodies.withdraw },
       output: withdrawAnswer,
       errors: ['not_found', 'reason_required', 'conflict'],
       handle: async ({ body, principal }) => {
-        const said = body as Named & { reason?: string | null };
-        const releases = await changes.withdraw(principal, chosenOf(principal, said), said.reason ?? '');
+        const said = body as ReleaseSelector & { reason?: string | null };
+        const releases = await changes.withdraw(principal, toSelectedRelease(principal, said), said.reason ?? '');
         return { release: releases.map(toReleaseView)[0], releases: releases.map(toReleaseView) };
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/promote`,
+      path: `${UPDATE_SERVICE_PATH}/promote`,
       operationId: 'promoteRelease',
       summary: 'Publish the package of one channel in another',
       description: 'With a manifest and a signature of its own. A withdrawn release is 409 `conflict`.',
-      access,
-      input: { body: bodies.promote },
+      access: PUBLISH_ACCESS,
+      input: { body: requestBodies.promote },
       output: promoteAnswer,
       status: [201, 200],
       errors: ['not_found', 'conflict', 'publish_in_progress', 'unknown_project'],
       handle: async (call) => {
         const { body, principal } = call;
-        const said = body as Omit<Named, 'channel'> & { from: string; to: string; rollout_percent?: number };
-        const chosen = chosenOf(principal, { ...said, channel: said.from }, 'from');
+        const said = body as Omit<ReleaseSelector, 'channel'> & { from: string; to: string; rollout_percent?: number };
+        const chosen = toSelectedRelease(principal, { ...said, channel: said.from }, 'from');
         const to = checkChannel(said.to, invalid, 'to');
-        const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal), () =>
+        const published = await changes.promote(principal, chosen, to, said.rollout_percent, getDisplayName(principal), () =>
           call.reauthorize(),
         );
         const releases = published.map(({ release }) => toReleaseView(release));
@@ -168,32 +168,32 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {
           release: releases[0],
           releases,
-          unchanged: all(published, 'unchanged'),
+          unchanged: haveOutcome(published, 'unchanged'),
           replaced: published.some(({ outcome }) => outcome === 'replaced'),
           closed_items: closed,
-          closed_refs: await refsOf(deps, closed),
+          closed_refs: await listItemRefs(deps, closed),
         });
       },
     },
     {
       method: 'POST',
-      path: `${BASE}/rollout`,
+      path: `${UPDATE_SERVICE_PATH}/rollout`,
       operationId: 'setRollout',
       summary: 'Set how many machines are offered a release',
       description: 'Raising it only adds machines. Setting it resumes a rollout that halted.',
-      access,
-      input: { body: bodies.rollout },
+      access: PUBLISH_ACCESS,
+      input: { body: requestBodies.rollout },
       output: rolloutAnswer,
       errors: ['not_found', 'conflict'],
       handle: async ({ body, principal }) => {
-        const said = body as Named & { rollout_percent: number };
-        const chosen = chosenOf(principal, said);
+        const said = body as ReleaseSelector & { rollout_percent: number };
+        const chosen = toSelectedRelease(principal, said);
         const one = { ...chosen, platform: chosen.platform ?? 'any' };
-        return { release: toReleaseView(await changes.rollout(principal, one, said.rollout_percent)) };
+        return { release: toReleaseView(await changes.setRollout(principal, one, said.rollout_percent)) };
       },
     },
   ];
 }
 
-const refsOf = async ({ bugs }: Pick<ReleaseServices['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
-  (await bugs()?.refsOf(ids)) ?? [];
+const listItemRefs = async ({ bugs }: Pick<ReleaseServices['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
+  (await bugs()?.listRefs(ids)) ?? [];

@@ -1,27 +1,27 @@
 /** Request and response schemas of the update service (contract 40). */
 import joi from 'joi';
-import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
+import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { MAX_QUERY_VERSION_LENGTH } from '../place.js';
-import { platformShape, releaseShape } from '../view.js';
+import { platformSchema, releaseSchema } from '../view.js';
 
 const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]+)?$`;
 const SLUG_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
-const timestamp = joi.string().isoDate();
+const timestampSchema = joi.string().isoDate();
 
 /**
  * The handler checks versions, because a malformed one is 422 on every route (contract 40,
  * versions).
  */
-export const versionText = stated(
+export const versionText = withJsonSchema(
   { pattern: VERSION_PATTERN },
   joi
     .string()
     .allow('')
     .max(MAX_QUERY_VERSION_LENGTH * 4),
 );
-export const platformText = stated({ enum: [...PLATFORMS] }, joi.string().allow('').max(200));
-export const slugText = stated({ pattern: SLUG_PATTERN }, joi.string().max(64));
+export const platformText = withJsonSchema({ enum: [...PLATFORMS] }, joi.string().allow('').max(200));
+export const slugText = withJsonSchema({ pattern: SLUG_PATTERN }, joi.string().max(64));
 
 export const product = slugText.required().description('The project’s slug');
 export const channel = slugText.default('stable').description('Release channel');
@@ -45,13 +45,13 @@ const manifestFields = {
   key_id: joi.string().allow(null).description('Of the key that signed: `/pubkey`'),
 };
 
-export const offeredRelease = named(
+export const offeredRelease = withSchemaName(
   'OfferedRelease',
   whole({
     version: joi.string(),
     channel: joi.string(),
-    platform: platformShape,
-    published_at: timestamp,
+    platform: platformSchema,
+    published_at: timestampSchema,
     release_notes: joi.string().allow(null, ''),
     mandatory: joi.boolean().description('This release, or one between the asked version and this one, is mandatory'),
     package_url: joi.string().description('Relative to {base_url}'),
@@ -63,14 +63,14 @@ export const offeredRelease = named(
   }),
 );
 
-export const checkAnswer = named(
+export const checkAnswer = withSchemaName(
   'UpdateCheck',
   whole({
     update_available: joi.boolean(),
     require_signed: joi.boolean().description('The project wants signed releases alone'),
     product: joi.string(),
     channel: joi.string(),
-    platform: platformShape,
+    platform: platformSchema,
     current_version: joi.string(),
     latest_version: joi
       .string()
@@ -82,39 +82,39 @@ export const checkAnswer = named(
   }),
 );
 
-export const latestAnswer = named('LatestRelease', whole({ latest: offeredRelease.allow(null) }));
+export const latestAnswer = withSchemaName('LatestRelease', whole({ latest: offeredRelease.allow(null) }));
 
-const latestEntry = named(
+const latestEntry = withSchemaName(
   'PublishedRelease',
   whole({
     version: joi.string(),
-    platform: platformShape,
-    published_at: timestamp,
+    platform: platformSchema,
+    published_at: timestampSchema,
     package_size: joi.number().integer(),
     package_sha256: joi.string(),
     signed: joi.boolean(),
     key_id: joi.string().allow(null),
-    withdrawn_at: timestamp.allow(null),
+    withdrawn_at: timestampSchema.allow(null),
   }),
 );
 
-export const latestDocumentShape = named(
+export const latestDocumentShape = withSchemaName(
   'LatestDocument',
   whole({
     schema: joi.number().valid(1),
     product: joi.string(),
     channel: joi.string(),
-    generated_at: timestamp,
+    generated_at: timestampSchema,
     latest: joi.string().allow(null).description('The newest version that everyone gets'),
     releases: joi.array().items(latestEntry).description('Newest first, all of them'),
   }),
 );
 
-export const releasePage = pageOf('ReleasePage', releaseShape).keys({
-  server_time: timestamp.description('With `updated_since`: the mark for the next question'),
+export const releasePage = createPageSchema('ReleasePage', releaseSchema).keys({
+  server_time: timestampSchema.description('With `updated_since`: the mark for the next question'),
 });
 
-const predecessor = named(
+const predecessor = withSchemaName(
   'PredecessorKey',
   whole({
     key_id: joi.string(),
@@ -123,7 +123,7 @@ const predecessor = named(
   }),
 );
 
-export const pubkeyAnswer = named(
+export const pubkeyAnswer = withSchemaName(
   'ReleaseKey',
   whole({
     algorithm: joi.string().valid('RSA-SHA256'),
@@ -134,7 +134,7 @@ export const pubkeyAnswer = named(
   }),
 );
 
-export const freshnessAnswer = named(
+export const freshnessAnswer = withSchemaName(
   'Freshness',
   whole({
     statement: joi.string().description('JSON: its UTF-8 bytes are what is signed'),
@@ -146,10 +146,10 @@ export const freshnessAnswer = named(
 const closedItems = joi.array().items(joi.string()).description('Ids of the bug items that this publish closed');
 const closedRefs = joi.array().items(joi.string()).description('Their refs, `shop-17`, in the same order');
 
-export const publishAnswer = named(
+export const publishAnswer = withSchemaName(
   'PublishAnswer',
   whole({
-    release: releaseShape,
+    release: releaseSchema,
     manifest_files: joi.number().integer(),
     signed: joi.boolean(),
     unchanged: joi.boolean().description('The same package was published before'),
@@ -160,11 +160,11 @@ export const publishAnswer = named(
   }),
 );
 
-export const promoteAnswer = named(
+export const promoteAnswer = withSchemaName(
   'PromoteAnswer',
   whole({
-    release: releaseShape.description('The first of them'),
-    releases: joi.array().items(releaseShape).description('One per platform'),
+    release: releaseSchema.description('The first of them'),
+    releases: joi.array().items(releaseSchema).description('One per platform'),
     unchanged: joi.boolean(),
     replaced: joi.boolean(),
     closed_items: closedItems,
@@ -172,20 +172,20 @@ export const promoteAnswer = named(
   }),
 );
 
-export const withdrawAnswer = named(
+export const withdrawAnswer = withSchemaName(
   'WithdrawAnswer',
   whole({
-    release: releaseShape.description('The first of them'),
-    releases: joi.array().items(releaseShape).description('One per platform'),
+    release: releaseSchema.description('The first of them'),
+    releases: joi.array().items(releaseSchema).description('One per platform'),
   }),
 );
 
-export const rolloutAnswer = named('RolloutAnswer', whole({ release: releaseShape }));
+export const rolloutAnswer = withSchemaName('RolloutAnswer', whole({ release: releaseSchema }));
 
 const percent = joi.number().integer().min(0).max(100);
 
-export const bodies = {
-  withdraw: named(
+export const requestBodies = {
+  withdraw: withSchemaName(
     'Withdrawal',
     joi.object({
       product: slugText.required(),
@@ -195,7 +195,7 @@ export const bodies = {
       reason: joi.string().allow('', null).max(1_000).description('For people'),
     }),
   ),
-  promote: named(
+  promote: withSchemaName(
     'Promotion',
     joi.object({
       product: slugText.required(),
@@ -206,7 +206,7 @@ export const bodies = {
       rollout_percent: percent.description('Absent: 100'),
     }),
   ),
-  rollout: named(
+  rollout: withSchemaName(
     'Rollout',
     joi.object({
       product: slugText.required(),

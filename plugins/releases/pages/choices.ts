@@ -1,15 +1,15 @@
 import { invalid } from '../../../kernel/errors.js';
 import type { ReleaseIndex } from '../asking/release-index.js';
 
-const MOST = 100;
+const MAX_CHANNELS = 100;
 
 /**
  * Lists channels by name.
  * @param product undefined for all products
  */
-export function listChannels(index: Pick<ReleaseIndex, 'channelsOf' | 'products'>, product?: string): string[] {
-  const products = product === undefined ? index.products() : [product];
-  return [...new Set(products.flatMap((one) => index.channelsOf(one)))].toSorted().slice(0, MOST);
+export function listChannels(index: Pick<ReleaseIndex, 'listChannels' | 'listProducts'>, product?: string): string[] {
+  const products = product === undefined ? index.listProducts() : [product];
+  return [...new Set(products.flatMap((one) => index.listChannels(one)))].toSorted().slice(0, MAX_CHANNELS);
 }
 
 /**

@@ -3,8 +3,8 @@ import type { BuildCommit } from '../../../ports/domain/releases.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
 
-const SHOWN = 50;
-const FILES = 5;
+const MAX_SHOWN_COMMITS = 50;
+const MAX_SHOWN_FILES = 5;
 
 export interface ShownCommits {
   range: string | null;
@@ -14,22 +14,22 @@ export interface ShownCommits {
 }
 
 export async function listShownCommits({ deps }: ReleaseServices, doc: ReleaseDoc): Promise<ShownCommits | undefined> {
-  const told = await deps.history()?.of(doc.product, doc.version);
+  const told = await deps.history()?.find(doc.product, doc.version);
   if (!told) return undefined;
   const { range, commits, truncated } = told;
   return {
     range,
     total: commits.length,
-    commits: commits.slice(0, SHOWN).map(shownCommit),
-    more: truncated || commits.length > SHOWN,
+    commits: commits.slice(0, MAX_SHOWN_COMMITS).map(toShownCommit),
+    more: truncated || commits.length > MAX_SHOWN_COMMITS,
   };
 }
 
-const shownCommit = ({ id, author_name, timestamp, message, files }: BuildCommit): object => ({
+const toShownCommit = ({ id, author_name, timestamp, message, files }: BuildCommit): object => ({
   short: id.slice(0, 10),
   author_name,
   timestamp,
   message,
-  files: files.slice(0, FILES),
-  more_files: Math.max(0, files.length - FILES),
+  files: files.slice(0, MAX_SHOWN_FILES),
+  more_files: Math.max(0, files.length - MAX_SHOWN_FILES),
 });

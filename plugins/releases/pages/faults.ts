@@ -1,4 +1,4 @@
-import { isoOf, SECOND_MS } from '../../../lib/time.js';
+import { toIsoString, SECOND_MS } from '../../../lib/time.js';
 import { findHaltEvidence } from '../publishing/halt-evidence.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
@@ -22,7 +22,7 @@ export async function listShownFaults(
   const { product, version, published_at, rollout_at } = release;
   const counted = faults();
   if (counted === undefined) return undefined;
-  const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
+  const windowAt = toIsoString(clock.now() - config.halt_window_seconds * SECOND_MS);
   const since = windowAt > rollout_at ? windowAt : rollout_at;
   const evidence = await findHaltEvidence(deps, release, since);
   const [all, now] = await Promise.all([

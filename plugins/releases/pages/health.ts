@@ -2,13 +2,13 @@
  * Sessions of a release and of the previous version, for its page (contract 21, release health).
  */
 import type { VersionHealth } from '../../../ports/domain/release-health.js';
-import { isVersion, sameVersion } from '../../../lib/versions.js';
+import { isVersion, isSameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
-import { findVersionsBefore } from '../version-before.js';
+import { listPreviousVersions } from '../version-before.js';
 
-const HOURS = 24;
-const PAGE = 200;
+const SHOWN_HOURS = 24;
+const PAGE_SIZE = 200;
 
 export interface HealthRow {
   version: string;
@@ -36,41 +36,41 @@ export async function getShownHealth(
   const health = deps.health();
   if (health === undefined) return undefined;
   const [versions, releases] = await Promise.all([
-    health.versions({ project: doc.product, hours: HOURS }),
-    docs.page({ product: doc.product, channel: doc.channel }, PAGE, null),
+    health.listVersions({ project: doc.product, hours: SHOWN_HOURS }),
+    docs.listPage({ product: doc.product, channel: doc.channel }, PAGE_SIZE, null),
   ]);
   const find = (version: string): VersionHealth | undefined =>
     versions.find(
-      (one) => one.version !== null && isVersion(one.version) && sameVersion(one.version, version) && one.started > 0,
+      (one) => one.version !== null && isVersion(one.version) && isSameVersion(one.version, version) && one.started > 0,
     );
   const own = find(doc.version);
-  const earlier = findVersionsBefore(doc, releases.items).find((version) => find(version) !== undefined);
+  const earlier = listPreviousVersions(doc, releases.items).find((version) => find(version) !== undefined);
   const before = earlier === undefined ? undefined : find(earlier);
   return {
-    hours: HOURS,
-    own: rowOf(own, doc.version),
-    before: rowOf(before, earlier),
-    ...trendOf(own, before, earlier),
+    hours: SHOWN_HOURS,
+    own: toHealthRow(own, doc.version),
+    before: toHealthRow(before, earlier),
+    ...computeTrend(own, before, earlier),
     started: own?.hours.map(({ started }) => started) ?? [],
     crashed: own?.hours.map(({ crashed }) => crashed) ?? [],
   };
 }
 
-function rowOf(health: VersionHealth | undefined, version: string | undefined): HealthRow | null {
+function toHealthRow(health: VersionHealth | undefined, version: string | undefined): HealthRow | null {
   if (health === undefined || version === undefined) return null;
   return {
     version,
     sessions: health.started,
-    crash_free_sessions: percentOf(health.crash_free_sessions),
+    crash_free_sessions: formatPercent(health.crash_free_sessions),
     people: health.people,
-    crash_free_people: percentOf(health.crash_free_people),
-    adoption: percentOf(health.adoption),
+    crash_free_people: formatPercent(health.crash_free_people),
+    adoption: formatPercent(health.adoption),
   };
 }
 
-const percentOf = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
+const formatPercent = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
 
-function trendOf(
+function computeTrend(
   own: VersionHealth | undefined,
   before: VersionHealth | undefined,
   version: string | undefined,

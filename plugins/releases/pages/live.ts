@@ -1,14 +1,14 @@
-import { AHEAD_MS } from '../../../lib/clock-skew.js';
-import { isoOf } from '../../../lib/time.js';
+import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { ReleaseDeps } from '../deps.js';
 
 export const createReleaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({
   name: 'releases',
-  mark: async () => {
+  getRevision: async () => {
     // Timestamps from before a clock moved backwards would hide every change until the clock
     // catches up.
-    const filter = { updated_at: { lte: isoOf(clock.now() + AHEAD_MS) } };
+    const filter = { updated_at: { lte: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     const page = await releases.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];
     return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;

@@ -4,17 +4,17 @@
  */
 import type { ManifestFile } from '../../../lib/formats/manifest.js';
 
-const LIST = '"files":[';
-const NEXT = ',{"path":';
-const END = '],"preserve_patterns":';
+const LIST_START = '"files":[';
+const NEXT_ENTRY = ',{"path":';
+const LIST_END = '],"preserve_patterns":';
 
 export function listFirstFiles(manifest: string, most: number): ManifestFile[] {
-  const from = manifest.indexOf(LIST) + LIST.length - 1;
+  const from = manifest.indexOf(LIST_START) + LIST_START.length - 1;
   let to = from;
   for (let n = 0; n < most; n++) {
-    const next = manifest.indexOf(NEXT, to + 1);
+    const next = manifest.indexOf(NEXT_ENTRY, to + 1);
     if (next < 0) {
-      to = manifest.indexOf(END, to);
+      to = manifest.indexOf(LIST_END, to);
       break;
     }
     to = next;

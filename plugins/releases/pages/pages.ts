@@ -3,13 +3,13 @@
  */
 import joi from 'joi';
 import {
-  pageActions,
+  createPageActions,
   Redirect,
   View,
   type HttpRequest,
   type PageResult,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { ManifestFile } from '../../../lib/formats/manifest.js';
@@ -23,22 +23,22 @@ import { listChannels, parsePercent } from './choices.js';
 import { listShownFaults } from './faults.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
-import { RELEASE_ADMIN_AUTH, crumb, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, title } from './shown.js';
+import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, RELEASES_TITLE } from './shown.js';
 
-const PAGE = 50;
-const FILES = 200;
-const MARKS = [0, 25, 50, 75, 100];
+const PAGE_SIZE = 50;
+const MAX_SHOWN_FILES = 200;
+const ROLLOUT_STEPS = [0, 25, 50, 75, 100];
 
-const params = joi.object({ id: joi.string().hex().length(40).required() });
-const text = (most: number) => joi.string().max(most).empty('');
+const releaseIdParams = joi.object({ id: joi.string().hex().length(40).required() });
+const textSchema = (most: number) => joi.string().max(most).empty('');
 
-interface Parts {
+interface ReleasePageContext {
   services: ReleaseServices;
   request: HttpRequest;
   doc: ReleaseDoc;
 }
 
-async function partsOf(services: ReleaseServices, request: HttpRequest): Promise<Parts> {
+async function loadContext(services: ReleaseServices, request: HttpRequest): Promise<ReleasePageContext> {
   const doc = await services.docs.get(request.params['id'] ?? '');
   if (doc === null) throw notFound('such release');
   return { services, request, doc };
@@ -46,20 +46,20 @@ async function partsOf(services: ReleaseServices, request: HttpRequest): Promise
 
 const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
 
-const productsOf = async ({ deps }: ReleaseServices): Promise<{ value: string; label: string }[]> =>
+const listProductOptions = async ({ deps }: ReleaseServices): Promise<{ value: string; label: string }[]> =>
   (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
 
-async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
+async function listFiles({ services, doc }: ReleasePageContext): Promise<ManifestFile[]> {
   const manifest = await services.manifests.read(doc.id, doc.manifest_sha256);
-  return manifest === null ? [] : listFirstFiles(manifest, FILES);
+  return manifest === null ? [] : listFirstFiles(manifest, MAX_SHOWN_FILES);
 }
 
-async function detail(parts: Parts, problem?: Problem): Promise<View> {
+async function renderDetail(parts: ReleasePageContext, problem?: FormRejection): Promise<View> {
   const { services, request, doc } = parts;
   const [files, adoption, products, health, commits, faults] = await Promise.all([
-    filesOf(parts),
-    services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
-    productsOf(services),
+    listFiles(parts),
+    services.deps.watchdog()?.listVersionAdoption(doc.product) ?? Promise.resolve([]),
+    listProductOptions(services),
     getShownHealth(services, doc),
     listShownCommits(services, doc),
     listShownFaults(services.deps, doc),
@@ -67,7 +67,7 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
   return new View('release', {
     live_topics: 'releases',
     title: `${doc.product} ${doc.version}`,
-    crumbs: [crumb, { label: `${doc.product} ${doc.version}` }],
+    crumbs: [RELEASES_CRUMB, { label: `${doc.product} ${doc.version}` }],
     release: toShownRelease(doc),
     products,
     files,
@@ -78,42 +78,42 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     faults,
     channels: listChannels(services.index, doc.product).filter((name) => name !== doc.channel),
     parts: toAdoptionShares(adoption, doc.version),
-    marks: MARKS,
+    marks: ROLLOUT_STEPS,
     changes: isAdmin(request) && doc.withdrawn_at === null,
     typed: problem === undefined ? {} : request.body,
     ...problem,
   });
 }
 
-const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
+const toSelection = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-function change(
+function createActionPage(
   services: ReleaseServices,
   name: string,
-  run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
+  run: (parts: ReleasePageContext, body: Record<string, unknown>) => Promise<PageResult>,
 ): PageSpec {
-  const action = pageActions(
-    { path: '/releases/{id}', title, access: RELEASE_ADMIN_AUTH, input: { params } },
-    async (request, problem) => detail(await partsOf(services, request), problem),
+  const action = createPageActions(
+    { path: '/releases/{id}', title: RELEASES_TITLE, access: RELEASE_ADMIN_AUTH, input: { params: releaseIdParams } },
+    async (request, problem) => renderDetail(await loadContext(services, request), problem),
   );
   return action(name, async (request) =>
-    run(await partsOf(services, request), (request.body ?? {}) as Record<string, unknown>),
+    run(await loadContext(services, request), (request.body ?? {}) as Record<string, unknown>),
   );
 }
 
-const done = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
+const redirectToRelease = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
 
-export function pages(services: ReleaseServices): PageSpec[] {
+export function releasePages(services: ReleaseServices): PageSpec[] {
   const { changes, docs } = services;
   return [
     {
       path: '/releases',
-      title,
+      title: RELEASES_TITLE,
       nav: {
         section: 'delivery',
-        label: title,
+        label: RELEASES_TITLE,
         icon: 'release',
         order: 10,
         also: ['updates', 'versions', 'packages', 'channels', 'builds', 'deploys', 'downloads', 'rollouts'],
@@ -122,8 +122,8 @@ export function pages(services: ReleaseServices): PageSpec[] {
       projectQuery: 'product',
       input: {
         query: joi.object({
-          product: text(64),
-          channel: text(64),
+          product: textSchema(64),
+          channel: textSchema(64),
           platform: joi
             .string()
             .valid(...PLATFORMS)
@@ -135,12 +135,12 @@ export function pages(services: ReleaseServices): PageSpec[] {
         const { query } = request;
         const { product, channel, platform, cursor } = query as Partial<Record<string, string>>;
         const filter = { product, channel, platform: platform as Platform | undefined };
-        const page = await docs.page(filter, PAGE, cursor ?? null);
+        const page = await docs.listPage(filter, PAGE_SIZE, cursor ?? null);
         return new View('releases', {
           live_topics: 'releases',
           items: page.items.map(toShownRelease),
           next_cursor: page.next,
-          products: await productsOf(services),
+          products: await listProductOptions(services),
           channels: listChannels(services.index, product),
           admin: isAdmin(request),
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
@@ -152,33 +152,33 @@ export function pages(services: ReleaseServices): PageSpec[] {
     ...publishPages(services),
     {
       path: '/releases/{id}',
-      title,
+      title: RELEASES_TITLE,
       access: RELEASE_MEMBER_AUTH,
-      input: { params },
-      handle: async (request) => detail(await partsOf(services, request)),
+      input: { params: releaseIdParams },
+      handle: async (request) => renderDetail(await loadContext(services, request)),
     },
-    change(services, 'rollout', async ({ request, doc }, body) => {
+    createActionPage(services, 'rollout', async ({ request, doc }, body) => {
       const percent = parsePercent(body['rollout_percent']);
-      await changes.rollout(request.principal, chosen(doc), percent);
-      return done(doc.id, `Offered to ${percent} % of the machines.`);
+      await changes.setRollout(request.principal, toSelection(doc), percent);
+      return redirectToRelease(doc.id, `Offered to ${percent} % of the machines.`);
     }),
-    change(services, 'halt', async ({ request, doc }, body) => {
-      const reason = textOf(body['reason']).trim();
+    createActionPage(services, 'halt', async ({ request, doc }, body) => {
+      const reason = toText(body['reason']).trim();
       if (reason === '') throw invalid({ reason: 'say why the rollout is stopped' });
-      await changes.haltNow(request.principal, chosen(doc), reason);
-      return done(doc.id, `${doc.version} is halted: no machine is offered it until the rollout is set again.`);
+      await changes.haltManually(request.principal, toSelection(doc), reason);
+      return redirectToRelease(doc.id, `${doc.version} is halted: no machine is offered it until the rollout is set again.`);
     }),
-    change(services, 'withdraw', async ({ request, doc }, body) => {
-      await changes.withdraw(request.principal, chosen(doc), textOf(body['reason']));
-      return done(doc.id, `${doc.version} is withdrawn.`);
+    createActionPage(services, 'withdraw', async ({ request, doc }, body) => {
+      await changes.withdraw(request.principal, toSelection(doc), toText(body['reason']));
+      return redirectToRelease(doc.id, `${doc.version} is withdrawn.`);
     }),
-    change(services, 'promote', async ({ request, doc }, body) => {
-      const to = checkChannel(textOf(body['to']), invalid, 'to');
+    createActionPage(services, 'promote', async ({ request, doc }, body) => {
+      const to = checkChannel(toText(body['to']), invalid, 'to');
       const percent = parsePercent(body['rollout_percent']);
       const { principal } = request;
       const by = principal.kind === 'session' ? principal.username : principal.kind;
-      const [published] = await changes.promote(principal, chosen(doc), to, percent, by);
-      return done(published?.release.id ?? doc.id, `${doc.version} is in ${to}.`);
+      const [published] = await changes.promote(principal, toSelection(doc), to, percent, by);
+      return redirectToRelease(published?.release.id ?? doc.id, `${doc.version} is in ${to}.`);
     }),
   ];
 }

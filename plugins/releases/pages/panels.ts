@@ -4,7 +4,7 @@ import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { ReleaseServices } from '../services.js';
 import { toAdoptionShares } from './shown.js';
 
-export function panels(
+export function releasePanels(
   { deps, docs }: ReleaseServices,
   selfTest: () => Promise<SelfTestResult | undefined>,
 ): PanelSpec[] {
@@ -28,9 +28,9 @@ export function panels(
       order: 30,
       load: async () => {
         const watchdog = deps.watchdog();
-        const newest = await docs.newest();
+        const newest = await docs.getNewest();
         if (watchdog === undefined || newest === null) return null;
-        const parts = toAdoptionShares(await watchdog.adoption(newest.product), newest.version);
+        const parts = toAdoptionShares(await watchdog.listVersionAdoption(newest.product), newest.version);
         if (parts.length === 0) return null;
         const { id, product, version, published_at } = newest;
         return new View('panel-adoption', { href: `/releases/${id}`, product, version, published_at, parts });

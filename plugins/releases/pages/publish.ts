@@ -11,12 +11,12 @@ import type { PublishRequest } from '../publishing/publisher.js';
 import { listPublishMethods } from '../publishing/ways.js';
 import type { ReleaseServices } from '../services.js';
 import { listChannels, parsePercent } from './choices.js';
-import { RELEASE_ADMIN_AUTH, crumb } from './shown.js';
+import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB } from './shown.js';
 
-const title = 'Publish a release';
-const PATH = '/releases/new';
+const PAGE_TITLE = 'Publish a release';
+const PAGE_PATH = '/releases/new';
 /** The form's fields, sent in this order before the package. */
-const FIELDS = [
+const FORM_FIELDS = [
   'product',
   'version',
   'channel',
@@ -27,9 +27,9 @@ const FIELDS = [
   'preserve_patterns',
 ];
 
-type Said = Partial<Record<string, string>>;
+type FormValues = Partial<Record<string, string>>;
 
-async function requestOf(services: ReleaseServices, said: Said, by: string): Promise<PublishRequest> {
+async function toPublishRequest(services: ReleaseServices, said: FormValues, by: string): Promise<PublishRequest> {
   const product = said['product'] ?? '';
   if ((await services.deps.projects.get(product)) === null) throw invalid({ product: 'choose a project' });
   return {
@@ -45,15 +45,15 @@ async function requestOf(services: ReleaseServices, said: Said, by: string): Pro
   };
 }
 
-async function form(services: ReleaseServices, said: Said, problem: object = {}): Promise<View> {
+async function renderForm(services: ReleaseServices, said: FormValues, problem: object = {}): Promise<View> {
   const { deps } = services;
   const products = (await deps.projects.list())
     .filter(({ archived }) => !archived)
     .map(({ slug, name }) => ({ value: slug, label: name }));
   const product = products.find(({ value }) => value === said['product'])?.value ?? products[0]?.value;
   return new View('release-new', {
-    title,
-    crumbs: [crumb, { label: title }],
+    title: PAGE_TITLE,
+    crumbs: [RELEASES_CRUMB, { label: PAGE_TITLE }],
     products,
     platforms: PLATFORMS.map((value) => ({ value, label: value })),
     channels: listChannels(services.index, product),
@@ -64,18 +64,18 @@ async function form(services: ReleaseServices, said: Said, problem: object = {})
   });
 }
 
-const LABELS: Readonly<Record<string, string>> = { rollout_percent: 'The share', notes: 'The text' };
+const FIELD_LABELS: Readonly<Record<string, string>> = { rollout_percent: 'The share', notes: 'The text' };
 
-const sentences = (faults: Readonly<Record<string, string>>): Record<string, string> =>
+const formatFieldErrors = (faults: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(faults).map(([name, text]) => [
       name,
-      formatSentence(text, LABELS[name] ?? formatSentence(name).slice(0, -1)),
+      formatSentence(text, FIELD_LABELS[name] ?? formatSentence(name).slice(0, -1)),
     ]),
   );
 
 /** Shows pattern errors below their field: `meta.preserve_patterns.1` is the second line. */
-function formErrors(fields: Readonly<Record<string, string>>): Record<string, string> {
+function toFormErrors(fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
       const [, line] = /^meta\.preserve_patterns(?:\.(\d+))?$/.exec(name) ?? [];
@@ -85,38 +85,38 @@ function formErrors(fields: Readonly<Record<string, string>>): Record<string, st
   );
 }
 
-const asJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
+const acceptsJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
 
 async function publish(services: ReleaseServices, request: HttpRequest): Promise<PageResult> {
   const body = request.body as UploadedBody;
   const { principal } = request;
-  const said: Said = await body.first();
+  const said: FormValues = await body.readLeadingFields();
   try {
     const by = principal.kind === 'session' ? principal.username : principal.kind;
     const announced = { sha256: undefined, notes: undefined, meta: undefined };
-    const asked = await requestOf(services, said, by);
+    const asked = await toPublishRequest(services, said, by);
     const { release, outcome, warnings } = await services.uploads.publish(principal, {
       request: { ...asked, reauthorize: () => request.reauthorize() },
-      body: { ...body, fields: partsOf(body) },
+      body: { ...body, readFields: createPartsReader(body) },
       announced,
     });
     const done = outcome === 'unchanged' ? 'was published before: the package is the same' : 'is published';
     const message = [`${release.product} ${release.version} ${done}.`, ...warnings].join(' ');
     const to = `/releases/${release.id}`;
     const tone = warnings.length > 0 ? 'warning' : 'success';
-    return asJson(request) ? new Reply(200, { location: to, message }) : new Redirect(to, { tone, message });
+    return acceptsJson(request) ? new Reply(200, { location: to, message }) : new Redirect(to, { tone, message });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { message } = error;
-    const errors = formErrors(error.fields ?? {});
-    if (asJson(request)) return new Reply(error.status, { message, fields: sentences(errors) });
-    const again = await form(services, said, { message, errors });
-    return again.withRefusal(error.status, { code: error.code, message, fields: errors });
+    const errors = toFormErrors(error.fields ?? {});
+    if (acceptsJson(request)) return new Reply(error.status, { message, fields: formatFieldErrors(errors) });
+    const again = await renderForm(services, said, { message, errors });
+    return again.withRejection(error.status, { code: error.code, message, fields: errors });
   }
 }
 
-const partsOf = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
-  const { notes = '', preserve_patterns: lines = '' } = await body.fields();
+const createPartsReader = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
+  const { notes = '', preserve_patterns: lines = '' } = await body.readFields();
   const patterns = lines.split(/\r?\n/).map((line) => line.trim());
   const preserve_patterns = patterns.filter((line) => line !== '');
   return {
@@ -127,19 +127,19 @@ const partsOf = (body: UploadedBody) => async (): Promise<Record<string, string>
 
 export const publishPages = (services: ReleaseServices): PageSpec[] => [
   {
-    path: PATH,
-    title,
+    path: PAGE_PATH,
+    title: PAGE_TITLE,
     access: RELEASE_ADMIN_AUTH,
     projectQuery: 'product',
     input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
-    handle: ({ query }) => form(services, query as Said),
+    handle: ({ query }) => renderForm(services, query as FormValues),
   },
   {
     method: 'POST',
-    path: PATH,
-    title,
+    path: PAGE_PATH,
+    title: PAGE_TITLE,
     access: RELEASE_ADMIN_AUTH,
-    upload: { file: 'package', fields: FIELDS, fieldBytes: MAX_NOTES_BYTES * 4, bytes: services.deps.packageBytes },
+    upload: { file: 'package', fields: FORM_FIELDS, fieldBytes: MAX_NOTES_BYTES * 4, bytes: services.deps.packageBytes },
     handle: (request) => publish(services, request),
   },
 ];

@@ -2,7 +2,7 @@ import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ReleaseDeps } from '../deps.js';
 import { toShownRelease } from './shown.js';
 
-const CANDIDATES = 500;
+const MAX_CANDIDATES = 500;
 
 export const createReleaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({
   label: 'Releases',
@@ -12,7 +12,7 @@ export const createReleaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>)
   find: async ({ words, limit }) => {
     const [first = '', ...rest] = words;
     const filter = { or: [{ product: { contains: first } }, { version: { contains: first } }] };
-    const most = rest.length === 0 ? limit : CANDIDATES;
+    const most = rest.length === 0 ? limit : MAX_CANDIDATES;
     const page = await releases.find({ filter, sort: [['published_at', 'desc']], limit: most });
     const fits = page.items.filter(({ product, version, channel, platform }) => {
       const fields = [product, version, channel, platform].map((field) => field.toLowerCase());

@@ -5,15 +5,15 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
-import { StoredManifests } from '../asking/manifest-texts.js';
+import { ManifestRepository } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
-import { Finisher } from './finisher.js';
+import { ReleaseChangeFinisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { Publisher, withRollout, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
-import { ReleaseDocs } from './release-docs.js';
+import { ReleasePublisher, buildRolloutFields, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
+import { ReleaseRepository } from './release-docs.js';
 
 export interface SelectedRelease {
   product: string;
@@ -23,14 +23,14 @@ export interface SelectedRelease {
 }
 
 @injectable()
-export class ReleaseChanges {
+export class ReleaseChangeService {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(StoredManifests) private readonly manifests: StoredManifests,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ProductLock) private readonly lock: ProductLock,
-    @inject(Finisher) private readonly finisher: Finisher,
-    @inject(Publisher) private readonly publisher: Publisher,
+    @inject(ReleaseChangeFinisher) private readonly finisher: ReleaseChangeFinisher,
+    @inject(ReleasePublisher) private readonly publisher: ReleasePublisher,
   ) {}
 
   /**
@@ -38,15 +38,15 @@ export class ReleaseChanges {
    * @throws ServiceError not_found, reason_required
    */
   async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
-    if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON);
-    await this.chosen(chosen);
+    if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON_REQUIRED);
+    await this.listSelected(chosen);
     return this.lock.run(chosen.product, async () => {
       const result: ReleaseDoc[] = [];
-      for (const doc of await this.chosen(chosen)) {
+      for (const doc of await this.listSelected(chosen)) {
         if (doc.withdrawn_at !== null) result.push(doc);
         else {
           const at = this.deps.clock.iso();
-          await this.#audit(
+          await this.#recordAudit(
             principal,
             'release.withdrawn',
             doc,
@@ -54,7 +54,7 @@ export class ReleaseChanges {
             { withdrawn_at: null },
             { withdrawn_at: at },
           );
-          const marked = await this.docs.change(doc, { withdrawing: { reason, at }, open_at: at });
+          const marked = await this.docs.update(doc, { withdrawing: { reason, at }, open_at: at });
           result.push((await this.finisher.finish(marked)).release);
         }
       }
@@ -66,19 +66,19 @@ export class ReleaseChanges {
    * Starts, widens, narrows or resumes a rollout.
    * @throws ServiceError not_found; conflict for a withdrawn release
    */
-  async rollout(
+  async setRollout(
     principal: Principal,
     chosen: SelectedRelease & { platform: Platform },
     percent: number,
   ): Promise<ReleaseDoc> {
-    await this.chosen(chosen);
+    await this.listSelected(chosen);
     return this.lock.run(chosen.product, async () => {
-      const [doc] = await this.chosen(chosen);
-      if (doc === undefined || doc.withdrawn_at !== null) throw withdrawn(chosen);
+      const [doc] = await this.listSelected(chosen);
+      if (doc === undefined || doc.withdrawn_at !== null) throw createWithdrawnError(chosen);
       const at = this.deps.clock.iso();
       const before = { rollout_percent: doc.rollout_percent, halted_at: doc.halted_at };
-      await this.#audit(principal, 'release.rollout', doc, {}, before, { rollout_percent: percent, halted_at: null });
-      const changed = await this.docs.change(doc, { ...withRollout(doc.product, percent, at), open_at: at });
+      await this.#recordAudit(principal, 'release.rollout', doc, {}, before, { rollout_percent: percent, halted_at: null });
+      const changed = await this.docs.update(doc, { ...buildRolloutFields(doc.product, percent, at), open_at: at });
       return (await this.finisher.finish(changed)).release;
     });
   }
@@ -87,11 +87,11 @@ export class ReleaseChanges {
    * Halts a rollout with too many faults (contract 40, staged rollout).
    * @returns null when it ended or changed meanwhile
    */
-  async halt(seen: ReleaseDoc, reason: string): Promise<ReleaseDoc | null> {
+  async haltAutomatically(seen: ReleaseDoc, reason: string): Promise<ReleaseDoc | null> {
     return this.lock.run(seen.product, async () => {
       const doc = await this.docs.get(seen.id);
       if (doc === null || doc.rolling === undefined || doc.rollout_at !== seen.rollout_at) return null;
-      return this.#halted('system', doc, reason);
+      return this.#writeHalt('system', doc, reason);
     });
   }
 
@@ -100,28 +100,28 @@ export class ReleaseChanges {
    * is set again. A halted release stays unchanged.
    * @throws ServiceError not_found; conflict for a withdrawn release
    */
-  async haltNow(
+  async haltManually(
     principal: Principal,
     chosen: SelectedRelease & { platform: Platform },
     reason: string,
   ): Promise<ReleaseDoc> {
-    await this.chosen(chosen);
+    await this.listSelected(chosen);
     return this.lock.run(chosen.product, async () => {
-      const [doc] = await this.chosen(chosen);
-      if (doc === undefined || doc.withdrawn_at !== null) throw withdrawn(chosen);
-      return doc.halted_at === null ? this.#halted(principal, doc, reason) : doc;
+      const [doc] = await this.listSelected(chosen);
+      if (doc === undefined || doc.withdrawn_at !== null) throw createWithdrawnError(chosen);
+      return doc.halted_at === null ? this.#writeHalt(principal, doc, reason) : doc;
     });
   }
 
-  async #halted(by: Principal | 'system', doc: ReleaseDoc, reason: string): Promise<ReleaseDoc> {
+  async #writeHalt(by: Principal | 'system', doc: ReleaseDoc, reason: string): Promise<ReleaseDoc> {
     const at = this.deps.clock.iso();
     const { product, version, channel, platform } = doc;
     const data = { product, version, channel, platform, reason };
     const outbox = [...doc.outbox, { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.halted' as const, data }];
     const changes = { halted_at: at, halted_reason: reason, rolling: undefined, open_at: at, outbox };
     const before = { halted_at: null };
-    await this.#audit(by, 'release.halted', doc, { reason }, before, { halted_at: at });
-    return (await this.finisher.finish(await this.docs.change(doc, changes))).release;
+    await this.#recordAudit(by, 'release.halted', doc, { reason }, before, { halted_at: at });
+    return (await this.finisher.finish(await this.docs.update(doc, changes))).release;
   }
 
   /**
@@ -139,10 +139,10 @@ export class ReleaseChanges {
     reauthorize?: PublishRequest['reauthorize'],
   ): Promise<PublishedRelease[]> {
     if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
-    await this.deps.projects.accepting(chosen.product, 'releases');
-    const found = await this.chosen(chosen);
+    await this.deps.projects.requireAccepting(chosen.product, 'releases');
+    const found = await this.listSelected(chosen);
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
-    if (offered.length === 0) throw withdrawn(chosen);
+    if (offered.length === 0) throw createWithdrawnError(chosen);
     const result: PublishedRelease[] = [];
     for (const doc of offered) result.push(await this.#promoteOne(principal, doc, to, rollout, by, reauthorize));
     return result;
@@ -152,10 +152,10 @@ export class ReleaseChanges {
    * Lists the selected releases.
    * @throws ServiceError not_found
    */
-  async chosen({ product, channel, version, platform }: SelectedRelease): Promise<ReleaseDoc[]> {
+  async listSelected({ product, channel, version, platform }: SelectedRelease): Promise<ReleaseDoc[]> {
     const found =
       platform === null
-        ? await this.docs.ofVersion(product, channel, version)
+        ? await this.docs.listByVersion(product, channel, version)
         : [await this.docs.get(getReleaseId(product, channel, version, platform))].filter((doc) => doc !== null);
     if (found.length > 0) return found;
     throw notFound(`release ${version} of ${product} in ${channel}${platform === null ? '' : ` for ${platform}`}`);
@@ -171,15 +171,15 @@ export class ReleaseChanges {
   ): Promise<PublishedRelease> {
     const { product, version, platform, build, mandatory, min_version } = from;
     const target = { product, channel: to, version, platform };
-    return this.publisher.alone(target, async (claim) => {
-      const there = await this.publisher.offered(claim.id);
+    return this.publisher.withClaim(target, async (claim) => {
+      const there = await this.publisher.findOffered(claim.id);
       await reauthorize?.();
-      await this.#audit(principal, 'release.promoted', from, { to }, {}, { channel: to });
+      await this.#recordAudit(principal, 'release.promoted', from, { to }, {}, { channel: to });
       if (there !== null && there.package_sha256 === from.package_sha256) {
-        return this.publisher.unchanged(there, rollout, undefined, reauthorize);
+        return this.publisher.republish(there, rollout, undefined, reauthorize);
       }
       const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by, reauthorize };
-      return this.publisher.commit(claim, request, await this.#facts(from), null, (release, manifest) =>
+      return this.publisher.commit(claim, request, await this.#readFacts(from), null, (release, manifest) =>
         this.deps.store.packages.link(toStorePath(from), toStorePath(release), {
           manifest,
           signature: release.manifest_signature,
@@ -188,7 +188,7 @@ export class ReleaseChanges {
     });
   }
 
-  async #facts(from: ReleaseDoc): Promise<PackageFacts> {
+  async #readFacts(from: ReleaseDoc): Promise<PackageFacts> {
     const text = await this.manifests.read(from.id, from.manifest_sha256);
     if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
     const { files, setup } = JSON.parse(text) as ReleaseManifest;
@@ -203,7 +203,7 @@ export class ReleaseChanges {
     return { size, sha256, files, notes, entry, runtime, preserve_patterns, setup };
   }
 
-  #audit(
+  #recordAudit(
     principal: Principal | 'system',
     action: string,
     doc: ReleaseDoc,
@@ -215,9 +215,9 @@ export class ReleaseChanges {
   }
 }
 
-const REASON = { fields: { reason: 'must say why' } };
+const REASON_REQUIRED = { fields: { reason: 'must say why' } };
 
-const withdrawn = ({ version, channel }: SelectedRelease): ServiceError =>
+const createWithdrawnError = ({ version, channel }: SelectedRelease): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
 
 export const formatReleaseName = ({

@@ -4,11 +4,11 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
-import { all } from '../../../lib/paging.js';
-import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
+import { collectAll } from '../../../lib/paging.js';
+import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import {
   buildLatestDocument,
-  STATEMENT_LIFE_MS,
+  STATEMENT_LIFETIME_MS,
   buildStatementContent,
   formatStatement,
   type LatestDocument,
@@ -21,10 +21,10 @@ import { getChannelId } from '../place.js';
 import { ProductLock } from './product-lock.js';
 
 /** A statement is renewed at this age, so that every machine finds one that is valid for days. */
-const RENEW_MS = DAY_MS;
+const RENEWAL_AGE_MS = DAY_MS;
 
 @injectable()
-export class ChannelDocuments {
+export class ChannelDocumentWriter {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
@@ -40,43 +40,43 @@ export class ChannelDocuments {
     await this.index.catchUp(product);
     const at = clock.iso();
     const all: Record<string, LatestDocument> = {};
-    for (const channel of this.index.channelsOf(product)) {
-      const document = this.document(product, channel, at);
+    for (const channel of this.index.listChannels(product)) {
+      const document = this.buildDocument(product, channel, at);
       all[channel] = document;
       if (!channels.has(channel)) continue;
-      await store.channels.write(product, channel, textOf(document));
-      await this.#state(product, channel);
+      await store.channels.write(product, channel, formatDocument(document));
+      await this.#writeStatement(product, channel);
     }
-    await store.channels.write(product, null, textOf({ schema: 1, product, channels: all }));
+    await store.channels.write(product, null, formatDocument({ schema: 1, product, channels: all }));
   }
 
-  document(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
-    return buildLatestDocument(product, channel, this.index.channel(product, channel).releases, at);
+  buildDocument(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
+    return buildLatestDocument(product, channel, this.index.getChannel(product, channel).releases, at);
   }
 
   /**
    * Renews statements that are a day old, missing, or signed by another key.
    * @param signal aborts between two channels
    */
-  async renew(signal?: AbortSignal): Promise<void> {
-    const key = await this.deps.signer.key();
+  async renewStatements(signal?: AbortSignal): Promise<void> {
+    const key = await this.deps.signer.getKey();
     if (key === null) return;
     const now = this.deps.clock.now();
-    const stated = new Map((await all(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
-    for (const product of this.index.products()) {
-      const due = this.index.channelsOf(product).filter((channel) => {
+    const stated = new Map((await collectAll(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
+    for (const product of this.index.listProducts()) {
+      const due = this.index.listChannels(product).filter((channel) => {
         const known = stated.get(getChannelId(product, channel));
         return (
-          known === undefined || hasElapsed(known.issued_at, RENEW_MS - HOUR_MS, now) || known.key_id !== key.key_id
+          known === undefined || hasElapsed(known.issued_at, RENEWAL_AGE_MS - HOUR_MS, now) || known.key_id !== key.key_id
         );
       });
       if (signal?.aborted === true) return;
-      if (due.length > 0) await this.#renewed(product, due);
+      if (due.length > 0) await this.#renewSafely(product, due);
     }
   }
 
   /** A product with an unreadable release retains its statements and does not block others. */
-  async #renewed(product: string, channels: readonly string[]): Promise<void> {
+  async #renewSafely(product: string, channels: readonly string[]): Promise<void> {
     try {
       await this.lock.run(product, () => this.#renew(product, channels));
     } catch (err) {
@@ -87,17 +87,17 @@ export class ChannelDocuments {
 
   async #renew(product: string, channels: readonly string[]): Promise<void> {
     await this.index.catchUp(product);
-    for (const channel of channels) await this.#state(product, channel);
+    for (const channel of channels) await this.#writeStatement(product, channel);
   }
 
-  async #state(product: string, channel: string): Promise<void> {
+  async #writeStatement(product: string, channel: string): Promise<void> {
     const { statements, signer, clock } = this.deps;
     const id = getChannelId(product, channel);
     const before = await statements.get(id);
     // Each statement is later than the previous one, whatever the clock does, because machines
     // reject an older one.
     const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
-    const content = buildStatementContent(this.index.channel(product, channel).releases);
+    const content = buildStatementContent(this.index.getChannel(product, channel).releases);
     const statement = formatStatement(product, channel, content, now);
     const signed = await signer.sign(Buffer.from(statement));
     if (signed === null) return;
@@ -107,13 +107,13 @@ export class ChannelDocuments {
       statement,
       signature: signed.signature,
       key_id: signed.key.key_id,
-      issued_at: isoOf(now),
-      expires_at: isoOf(now + STATEMENT_LIFE_MS),
-      updated_at: isoOf(now),
+      issued_at: toIsoString(now),
+      expires_at: toIsoString(now + STATEMENT_LIFETIME_MS),
+      updated_at: toIsoString(now),
     };
     const written = await statements.change({ id }, { set, inc: { rev: 1 } }, { upsert: true });
-    if (written !== null) this.index.showStatement(written.doc);
+    if (written !== null) this.index.updateStatement(written.doc);
   }
 }
 
-const textOf = (document: object): string => `${JSON.stringify(document)}\n`;
+const formatDocument = (document: object): string => `${JSON.stringify(document)}\n`;

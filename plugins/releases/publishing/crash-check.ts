@@ -3,60 +3,60 @@
  * (contract 21, release health).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
-import { findVersionsBefore } from '../version-before.js';
+import { listPreviousVersions } from '../version-before.js';
 import { getHaltThreshold } from './halt-evidence.js';
-import { ReleaseDocs } from './release-docs.js';
+import { ReleaseRepository } from './release-docs.js';
 
 /** A version being replaced has few sessions of the last hour, so its share covers this time. */
-const BEFORE_MS = 7 * DAY_MS;
-const MOST_BEFORE = 5;
+const BASELINE_WINDOW_MS = 7 * DAY_MS;
+const MAX_BASELINE_VERSIONS = 5;
 /** Shares are quotients: 0.98 − 0.96 is slightly less than 0.02. */
-const ROUNDING = 1e-9;
+const ROUNDING_TOLERANCE = 1e-9;
 
-interface Base extends SessionWindow {
+interface BaselineVersion extends SessionWindow {
   version: string;
 }
 
 @injectable()
-export class CrashCheck {
+export class CrashRateEvaluator {
   constructor(
     @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'config' | 'clock' | 'health'>,
-    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
   ) {}
 
   /**
    * Returns why the rollout halts; null to continue.
    * @param since RFC 3339: earlier sessions are not attributed to it
    */
-  async reason(doc: ReleaseDoc, since: string): Promise<string | null> {
+  async getHaltReason(doc: ReleaseDoc, since: string): Promise<string | null> {
     const health = this.deps.health();
     if (health === undefined) return null;
     const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.deps.config;
-    const own = await health.since(doc.product, doc.version, firstMinute(doc, since));
+    const own = await health.getSessionsSince(doc.product, doc.version, getFirstMinute(doc, since));
     // Even against a perfect previous version, this one cannot be that many points below.
-    if (own.started < least || percentOf(own) > 100 - points + ROUNDING) return null;
+    if (own.started < least || toCrashFreePercent(own) > 100 - points + ROUNDING_TOLERANCE) return null;
     // A single untrusted client with a public key must not halt a release, even when no one else
     // reports sessions.
     const few = own.crash_addresses < halt_addresses || own.crashed < getHaltThreshold(own.started);
     if (!own.crashes_by_token && few) return null;
-    const base = await this.#base(health, doc, least);
-    if (base === null || percentOf(base) - percentOf(own) < points - ROUNDING) return null;
+    const base = await this.#findBaseline(health, doc, least);
+    if (base === null || toCrashFreePercent(base) - toCrashFreePercent(own) < points - ROUNDING_TOLERANCE) return null;
     return (
-      `${shown(own)} % of ${own.started} sessions of ${doc.version} since ${since} were free of crashes, ` +
-      `of ${base.version} ${shown(base)} %; ${points} points below stop a rollout`
+      `${formatWindow(own)} % of ${own.started} sessions of ${doc.version} since ${since} were free of crashes, ` +
+      `of ${base.version} ${formatWindow(base)} %; ${points} points below stop a rollout`
     );
   }
 
-  async #base(health: ReleaseHealth, doc: ReleaseDoc, least: number): Promise<Base | null> {
+  async #findBaseline(health: ReleaseHealth, doc: ReleaseDoc, least: number): Promise<BaselineVersion | null> {
     const published = await this.docs.list({ product: doc.product, channel: doc.channel });
-    const since = isoOf(this.deps.clock.now() - BEFORE_MS);
-    let some: Base | null = null;
-    for (const version of findVersionsBefore(doc, published).slice(0, MOST_BEFORE)) {
-      const base = { version, ...(await health.since(doc.product, version, since)) };
+    const since = toIsoString(this.deps.clock.now() - BASELINE_WINDOW_MS);
+    let some: BaselineVersion | null = null;
+    for (const version of listPreviousVersions(doc, published).slice(0, MAX_BASELINE_VERSIONS)) {
+      const base = { version, ...(await health.getSessionsSince(doc.product, version, since)) };
       if (base.started >= least) return base;
       if (some === null && base.started > 0) some = base;
     }
@@ -68,13 +68,13 @@ export class CrashCheck {
  * Sessions are counted by the minute. A publish's minute belongs to the release; the minute of a
  * resumed rollout may contain the sessions that halted it.
  */
-function firstMinute({ rollout_at, published_at }: ReleaseDoc, since: string): string {
+function getFirstMinute({ rollout_at, published_at }: ReleaseDoc, since: string): string {
   const setAgain = since === rollout_at && rollout_at > published_at;
   const ms = Date.parse(since) / MINUTE_MS;
-  return isoOf((setAgain ? Math.ceil(ms) : Math.floor(ms)) * MINUTE_MS);
+  return toIsoString((setAgain ? Math.ceil(ms) : Math.floor(ms)) * MINUTE_MS);
 }
 
-const percentOf = ({ started, crashed }: SessionWindow): number =>
+const toCrashFreePercent = ({ started, crashed }: SessionWindow): number =>
   started === 0 ? 100 : Math.max(0, 100 * (1 - crashed / started));
 
-const shown = (window: SessionWindow): string => percentOf(window).toFixed(2);
+const formatWindow = (window: SessionWindow): string => toCrashFreePercent(window).toFixed(2);

@@ -1,10 +1,10 @@
-import type { StepGiven } from '../../../ports/domain/dashboard.js';
+import type { StepContext } from '../../../ports/domain/dashboard.js';
 
 /**
  * Builds a command that creates and publishes a new folder, so that no one publishes the folder
  * where it is pasted (contract 40, publishing).
  */
-export const buildFirstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
+export const buildFirstReleaseCommand = ({ baseUrl, project, token }: StepContext): string =>
   [
     `mkdir -p hello && echo '${project} 1.0.0' > hello/README.txt && \\`,
     `tar -czf - -C hello . > /tmp/package.tar.gz && curl --fail-with-body \\`,

@@ -6,9 +6,9 @@ import type { PublicEvidence } from '../../../ports/domain/bugs.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 
-const SHARE = 0.01;
+const HALT_SHARE = 0.01;
 
-export const getHaltThreshold = (all: number): number => Math.ceil(all * SHARE);
+export const getHaltThreshold = (all: number): number => Math.ceil(all * HALT_SHARE);
 
 /** @param since RFC 3339, start of the window by which the rollout is evaluated */
 export async function findHaltEvidence(
@@ -16,7 +16,7 @@ export async function findHaltEvidence(
   { product, version, downloads }: Pick<ReleaseDoc, 'product' | 'version' | 'downloads'>,
   since: string,
 ): Promise<PublicEvidence> {
-  const sessions = (await health()?.since(product, version, since))?.started ?? 0;
+  const sessions = (await health()?.getSessionsSince(product, version, since))?.started ?? 0;
   const reports = getHaltThreshold(sessions > 0 ? sessions : downloads);
   return { networks: config.halt_addresses, reports };
 }

@@ -5,15 +5,15 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { isoOf, SECOND_MS } from '../../../lib/time.js';
+import { toIsoString, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
-import { ReleaseChanges } from './changes.js';
+import { ReleaseChangeService } from './changes.js';
 import { findHaltEvidence } from './halt-evidence.js';
-import { CrashCheck } from './crash-check.js';
+import { CrashRateEvaluator } from './crash-check.js';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 @injectable()
 export class RolloutHalter {
@@ -22,46 +22,46 @@ export class RolloutHalter {
 
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(ReleaseChanges) private readonly changes: ReleaseChanges,
-    @inject(CrashCheck) private readonly crashes: CrashCheck,
+    @inject(ReleaseChangeService) private readonly changes: ReleaseChangeService,
+    @inject(CrashRateEvaluator) private readonly crashes: CrashRateEvaluator,
   ) {}
 
   /** Schedules a check when a fault begins to count; the error report does not wait for it. */
-  soon(): void {
+  scheduleCheck(): void {
     this.#looking = this.#flight
-      .fresh('halt', () => this.run())
+      .fresh('halt', () => this.checkAll())
       .then(
         () => undefined,
         (err: unknown) => this.deps.log.error({ err }, 'rollouts could not be looked at; a job repeats it'),
       );
   }
 
-  async settled(): Promise<void> {
+  async drain(): Promise<void> {
     await this.#looking;
   }
 
-  async run(signal?: AbortSignal): Promise<number> {
+  async checkAll(signal?: AbortSignal): Promise<number> {
     const faults = this.deps.faults();
     let halted = 0;
-    const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE };
+    const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE_SIZE };
     for await (const docs of iteratePages(this.deps.releases, rolling)) {
       for (const doc of docs) {
         if (signal?.aborted === true) return halted;
-        if (await this.#look(doc, faults)) halted++;
+        if (await this.#check(doc, faults)) halted++;
       }
     }
     return halted;
   }
 
-  async #look(doc: ReleaseDoc, faults: VersionFaults | undefined): Promise<boolean> {
+  async #check(doc: ReleaseDoc, faults: VersionFaults | undefined): Promise<boolean> {
     const { config, clock } = this.deps;
-    const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
+    const windowAt = toIsoString(clock.now() - config.halt_window_seconds * SECOND_MS);
     const since = windowAt > doc.rollout_at ? windowAt : doc.rollout_at;
-    const reason = (await this.#faulty(doc, since, faults)) ?? (await this.crashes.reason(doc, since));
-    return reason !== null && (await this.changes.halt(doc, reason)) !== null;
+    const reason = (await this.#getFaultReason(doc, since, faults)) ?? (await this.crashes.getHaltReason(doc, since));
+    return reason !== null && (await this.changes.haltAutomatically(doc, reason)) !== null;
   }
 
-  async #faulty(doc: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
+  async #getFaultReason(doc: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
     const { product, version } = doc;
     const { halt_after: allowed } = this.deps.config;
     const some = { networks: this.deps.config.halt_addresses, reports: 0 };

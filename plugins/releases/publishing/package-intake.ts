@@ -14,17 +14,17 @@ import { MIN_FREE_BYTES } from '../config.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { createReleaseError } from '../errors.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import type { Runtime } from '../../../lib/formats/manifest.js';
+import type { PackageRuntime } from '../../../lib/formats/manifest.js';
 import type { PackageFacts } from './publisher.js';
 
 export const MAX_NOTES_BYTES = 64 * 1024;
-const SHA256 = /^[0-9a-f]{64}$/i;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const SHA256_PATTERN = /^[0-9a-f]{64}$/i;
+const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 
-export interface Meta {
+export interface PackageMeta {
   preserve_patterns: string[];
   entry: string | null;
-  runtime: Runtime | null;
+  runtime: PackageRuntime | null;
 }
 
 const metaSchema = joi.object({
@@ -34,17 +34,17 @@ const metaSchema = joi.object({
     .items(joi.string().custom((glob: string) => checkGlob(glob)))
     .default([]),
   entry: joi.string().max(2_048).allow(null).default(null),
-  runtime: joi.object({ name: nameSchema(), version: nameSchema() }).allow(null).default(null),
+  runtime: joi.object({ name: createNameSchema(), version: createNameSchema() }).allow(null).default(null),
 });
 
-const META = joi.object({ meta: metaSchema }).describe() as DescribedFields;
-const AS_SENT: joi.ValidationOptions = {
+const META_DESCRIPTION = joi.object({ meta: metaSchema }).describe() as DescribedFields;
+const STRICT_VALIDATION: joi.ValidationOptions = {
   stripUnknown: true,
   convert: false,
   errors: { label: false, wrap: { array: false, string: false } },
 };
 
-function nameSchema(): joi.StringSchema {
+function createNameSchema(): joi.StringSchema {
   return joi
     .string()
     .max(200)
@@ -65,7 +65,7 @@ export interface DeclaredPackage {
 }
 
 @injectable()
-export class PackageIntake {
+export class PackageReceiver {
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
   /**
@@ -75,11 +75,11 @@ export class PackageIntake {
    */
   async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {
     const { store, packageBytes, short } = this.deps;
-    if (announced !== undefined && !SHA256.test(announced)) {
+    if (announced !== undefined && !SHA256_PATTERN.test(announced)) {
       throw invalid({ 'x-package-sha256': 'must be 64 hexadecimal characters' });
     }
-    if (short()) throw full();
-    const staged = await mapped(() =>
+    if (short()) throw createStorageFullError();
+    const staged = await mapPackageErrors(() =>
       store.packages.stage(body.content, { bytes: packageBytes, keepFree: MIN_FREE_BYTES }),
     );
     if (announced !== undefined && announced.toLowerCase() !== staged.sha256) {
@@ -96,9 +96,9 @@ export class PackageIntake {
    * Returns the decoded notes; undefined when none were sent.
    * @throws ServiceError validation_failed
    */
-  async notes(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
+  async parseNotes(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
     const notes =
-      fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
+      fields['notes'] ?? (headers.notes === undefined ? undefined : decodeBase64(headers.notes, 'x-release-notes'));
     if (notes === undefined) return undefined;
     if (Buffer.byteLength(notes) > MAX_NOTES_BYTES)
       throw invalid({ notes: `must be at most ${MAX_NOTES_BYTES} bytes` });
@@ -111,12 +111,12 @@ export class PackageIntake {
    * Returns the package's metadata, and warnings about unknown names in it.
    * @throws ServiceError validation_failed
    */
-  meta(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): { meta: Meta; warnings: string[] } {
+  parseMeta(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): { meta: PackageMeta; warnings: string[] } {
     const field = fields['meta'] === undefined ? 'x-package-meta' : 'meta';
-    const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decoded(headers.meta, field));
-    const given = parsed(text, field);
-    const { value, error } = metaSchema.validate(given, AS_SENT);
-    if (error === undefined) return { meta: value as Meta, warnings: listUnknownFields(META, { meta: given }) };
+    const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decodeBase64(headers.meta, field));
+    const given = parseJson(text, field);
+    const { value, error } = metaSchema.validate(given, STRICT_VALIDATION);
+    if (error === undefined) return { meta: value as PackageMeta, warnings: listUnknownFields(META_DESCRIPTION, { meta: given }) };
     const [detail] = error.details;
     throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
   }
@@ -128,9 +128,9 @@ export class PackageIntake {
   async read(
     staged: StagedPackage,
     platform: Platform,
-    meta: Meta,
+    meta: PackageMeta,
   ): Promise<{ facts: Omit<PackageFacts, 'notes'>; warnings: string[] }> {
-    const contents = await mapped(() => this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }));
+    const contents = await mapPackageErrors(() => this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }));
     if (meta.entry !== null && !contents.files.some(({ path }) => path === meta.entry)) {
       throw invalid({ 'meta.entry': 'must be the path of a file in the package' });
     }
@@ -145,13 +145,13 @@ export class PackageIntake {
   }
 }
 
-async function mapped<T>(work: () => Promise<T>): Promise<T> {
+async function mapPackageErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof PackageTooLarge)
       throw new ServiceError('payload_too_large', 'The package is larger than the limit.');
-    if (error instanceof DiskFull) throw full();
+    if (error instanceof DiskFull) throw createStorageFullError();
     if (error instanceof PackageRejected) {
       const { entry } = error;
       const message = entry === '' ? error.message : `The package was rejected: ${error.message}.`;
@@ -164,12 +164,12 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const full = (): ServiceError =>
+const createStorageFullError = (): ServiceError =>
   new ServiceError('insufficient_storage', 'The disk of the release store has no room for this package.');
 
-function decoded(text: string, field: string): string {
+function decodeBase64(text: string, field: string): string {
   const bytes = Buffer.from(text, 'base64');
-  if (!BASE64.test(text) || text.length % 4 !== 0) throw invalid({ [field]: 'must be base64' });
+  if (!BASE64_PATTERN.test(text) || text.length % 4 !== 0) throw invalid({ [field]: 'must be base64' });
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -177,7 +177,7 @@ function decoded(text: string, field: string): string {
   }
 }
 
-function parsed(text: string, field: string): unknown {
+function parseJson(text: string, field: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -20,7 +20,7 @@ export interface PublishClaim {
 }
 
 @injectable()
-export class PublishLeases {
+export class PublishLeaseManager {
   /** Leases held by other processes; each expires by how long its holder is silent. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
@@ -40,8 +40,8 @@ export class PublishLeases {
 
   /** @returns null when a living publisher holds the lease */
   async tryClaim(id: string): Promise<PublishClaim | null> {
-    const lease = this.#watched.get(id) ?? (await this.#lease(id));
-    const held = await lease.take();
+    const lease = this.#watched.get(id) ?? (await this.#getLease(id));
+    const held = await lease.acquire();
     if (held === null) {
       this.#watched.set(id, lease);
       return null;
@@ -55,11 +55,11 @@ export class PublishLeases {
    * Records the intent before the first rename.
    * @throws LeaseLost
    */
-  async intend({ held }: PublishClaim, intent: PublishIntent): Promise<void> {
+  async recordIntent({ held }: PublishClaim, intent: PublishIntent): Promise<void> {
     await held.confirm({ intent: intent as unknown as Json });
   }
 
-  async finish({ id, held }: PublishClaim): Promise<void> {
+  async clearIntent({ id, held }: PublishClaim): Promise<void> {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
@@ -75,11 +75,11 @@ export class PublishLeases {
     }
   }
 
-  async held(id: string): Promise<boolean> {
+  async isHeld(id: string): Promise<boolean> {
     return (await this.deps.publishes.get(id)) !== null;
   }
 
-  async *all(): AsyncGenerator<PublishDoc> {
+  async *listAll(): AsyncGenerator<PublishDoc> {
     for (let after: string | null = null, more = true; more;) {
       const page: { items: PublishDoc[]; next: string | null } = await this.deps.publishes.find({ limit: 200, after });
       yield* page.items;
@@ -88,7 +88,7 @@ export class PublishLeases {
     }
   }
 
-  #lease(id: string): Promise<Lease<ProcessOwner>> {
+  #getLease(id: string): Promise<Lease<ProcessOwner>> {
     return createProcessLease(this.deps.publishes, this.deps, {
       id,
       what: 'a publish',

@@ -4,11 +4,11 @@ import { createGlobMatcher } from '../../../lib/formats/globs.js';
 import type { PackagedFile } from '../../../ports/release-store.js';
 import type { ReleaseDoc } from '../model.js';
 
-const MAX_NAMED = 5;
+const MAX_LISTED_NAMES = 5;
 
-type Earlier = Pick<ReleaseDoc, 'version' | 'preserve_patterns' | 'withdrawn_at'>;
+type EarlierRelease = Pick<ReleaseDoc, 'version' | 'preserve_patterns' | 'withdrawn_at'>;
 
-interface Published {
+interface CheckedRelease {
   version: string;
   min_version: string | null;
   preserve_patterns: readonly string[];
@@ -17,33 +17,33 @@ interface Published {
 }
 
 /** @param others the other releases of this channel and platform, in any order */
-export function listPublishWarnings(release: Published, others: readonly Earlier[]): string[] {
-  return [...missingPatterns(release, others), ...unpreservedTargets(release), ...missingSteps(release, others)];
+export function listPublishWarnings(release: CheckedRelease, others: readonly EarlierRelease[]): string[] {
+  return [...findMissingPatterns(release, others), ...findUnpreservedTargets(release), ...findMissingSteps(release, others)];
 }
 
-function missingPatterns({ version, preserve_patterns }: Published, others: readonly Earlier[]): string[] {
+function findMissingPatterns({ version, preserve_patterns }: CheckedRelease, others: readonly EarlierRelease[]): string[] {
   const before = others
     .filter((other) => other.withdrawn_at === null && compareVersions(other.version, version) < 0)
-    .reduce<Earlier | null>((a, b) => (a !== null && compareVersions(a.version, b.version) >= 0 ? a : b), null);
+    .reduce<EarlierRelease | null>((a, b) => (a !== null && compareVersions(a.version, b.version) >= 0 ? a : b), null);
   const missing = before?.preserve_patterns.filter((pattern) => !preserve_patterns.includes(pattern)) ?? [];
   if (before === null || missing.length === 0) return [];
   return [
-    `preserve_patterns of ${before.version} are missing: ${named(missing)}. Later updates will replace those files.`,
+    `preserve_patterns of ${before.version} are missing: ${formatNames(missing)}. Later updates will replace those files.`,
   ];
 }
 
-function unpreservedTargets({ setup, files, preserve_patterns }: Published): string[] {
+function findUnpreservedTargets({ setup, files, preserve_patterns }: CheckedRelease): string[] {
   const isPreserved = createGlobMatcher(preserve_patterns);
   const shipped = new Set(files.map(({ path }) => path));
-  const targets = new Set(targetFiles(setup).filter((path) => shipped.has(path) && !isPreserved(path)));
+  const targets = new Set(listTargetFiles(setup).filter((path) => shipped.has(path) && !isPreserved(path)));
   if (targets.size === 0) return [];
-  const list = named([...targets]);
+  const list = formatNames([...targets]);
   return [
     `setup.json writes into packaged files that are not preserved: ${list}. Updates merge its values into new ones.`,
   ];
 }
 
-function targetFiles(setup: Published['setup']): string[] {
+function listTargetFiles(setup: CheckedRelease['setup']): string[] {
   const values: unknown = setup?.['values'];
   const membersOf = (value: unknown, member: string): unknown[] => {
     const list: unknown = (value as Record<string, unknown> | null)?.[member];
@@ -61,7 +61,7 @@ function targetFiles(setup: Published['setup']): string[] {
 /**
  * A machine below `min_version` needs a release between the two; a withdrawn one is never offered.
  */
-function missingSteps({ version, min_version }: Published, others: readonly Earlier[]): string[] {
+function findMissingSteps({ version, min_version }: CheckedRelease, others: readonly EarlierRelease[]): string[] {
   if (min_version === null) return [];
   const steps = others.filter(
     (other) => compareVersions(other.version, min_version) >= 0 && compareVersions(other.version, version) < 0,
@@ -72,5 +72,5 @@ function missingSteps({ version, min_version }: Published, others: readonly Earl
   ];
 }
 
-const named = (names: readonly string[]): string =>
-  `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}`;
+const formatNames = (names: readonly string[]): string =>
+  `${names.slice(0, MAX_LISTED_NAMES).join(', ')}${names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : ''}`;

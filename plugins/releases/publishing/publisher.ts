@@ -7,16 +7,16 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../ports/release-store.js';
-import { StoredManifests } from '../asking/manifest-texts.js';
+import { ManifestRepository } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
 import { toStorePath, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
-import { Finisher } from './finisher.js';
+import { ReleaseChangeFinisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { PublishLeases, type PublishClaim } from './publish-lease.js';
-import { ReleaseDocs } from './release-docs.js';
+import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
+import { ReleaseRepository } from './release-docs.js';
 
 export interface PublishRequest {
   product: string;
@@ -54,17 +54,17 @@ export interface PublishedRelease {
 }
 
 /** Moves the package to its place; resolves to false when the package is gone. */
-type Put = (release: ReleaseFields, manifest: string) => Promise<boolean>;
+type PutPackage = (release: ReleaseFields, manifest: string) => Promise<boolean>;
 
 @injectable()
-export class Publisher {
+export class ReleasePublisher {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(PublishLeases) private readonly leases: PublishLeases,
+    @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
     @inject(ProductLock) private readonly lock: ProductLock,
-    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(StoredManifests) private readonly manifests: StoredManifests,
-    @inject(Finisher) private readonly finisher: Finisher,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
+    @inject(ReleaseChangeFinisher) private readonly finisher: ReleaseChangeFinisher,
   ) {}
 
   /**
@@ -72,17 +72,17 @@ export class Publisher {
    * @throws ServiceError publish_in_progress; conflict when the product's folder in the store
    *   belongs to another owner
    */
-  async alone<T>(
+  async withClaim<T>(
     request: Pick<PublishRequest, 'product' | 'channel' | 'version' | 'platform'>,
     work: (claim: PublishClaim) => Promise<T>,
   ): Promise<T> {
     const { product, channel, version, platform } = request;
-    await this.deps.store.admit(product).catch((error: unknown) => {
+    await this.deps.store.requireFolder(product).catch((error: unknown) => {
       throw error instanceof FolderTaken ? conflict(error.message) : error;
     });
     const claim = await this.leases.claim(getReleaseId(product, channel, version, platform));
     try {
-      if (claim.left !== null) await this.lock.run(product, () => this.finisher.mend(claim));
+      if (claim.left !== null) await this.lock.run(product, () => this.finisher.recover(claim));
       return await work(claim);
     } finally {
       await this.leases.release(claim);
@@ -92,7 +92,7 @@ export class Publisher {
   /**
    * Returns the offered release; null when it does not exist, is withdrawn, or lost its package.
    */
-  async offered(id: string): Promise<ReleaseDoc | null> {
+  async findOffered(id: string): Promise<ReleaseDoc | null> {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
     const { product, channel, version, platform } = toStorePath(doc);
@@ -104,7 +104,7 @@ export class Publisher {
    * Publishes the same package again, optionally with another rollout or other notes (contract 40,
    * publishing).
    */
-  unchanged(
+  republish(
     doc: ReleaseDoc,
     rollout: number | undefined,
     notes: string | null | undefined,
@@ -114,21 +114,21 @@ export class Publisher {
       await reauthorize?.();
       const before = (await this.docs.get(doc.id)) ?? doc;
       // Finishing an interrupted publish returns the answer that it would have given.
-      const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finished(before);
+      const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finishSafely(before);
       const moves = rollout !== undefined && rollout !== before.rollout_percent;
       const rewords = notes !== undefined && notes !== before.release_notes;
       if (!moves && !rewords) return { release: before, outcome: 'unchanged', closed };
       const changes = {
         ...(rewords ? { release_notes: notes } : {}),
-        ...(moves ? withRollout(before.product, rollout, this.deps.clock.iso()) : {}),
+        ...(moves ? buildRolloutFields(before.product, rollout, this.deps.clock.iso()) : {}),
         open_at: this.deps.clock.iso(),
       };
-      const { release } = await this.#finished(await this.docs.change(before, changes));
+      const { release } = await this.#finishSafely(await this.docs.update(before, changes));
       return { release, outcome: 'unchanged', closed };
     });
   }
 
-  async staged(
+  async publishStaged(
     claim: PublishClaim,
     request: PublishRequest,
     staged: StagedPackage,
@@ -150,27 +150,27 @@ export class Publisher {
     request: PublishRequest,
     facts: PackageFacts,
     staged: string | null,
-    put: Put,
+    put: PutPackage,
   ): Promise<PublishedRelease> {
     return this.lock.run(request.product, async () => {
       const before = await this.docs.get(claim.id);
       if (before?.open_at !== undefined) await this.finisher.finish(before);
       await request.reauthorize?.();
-      const { release, manifest } = await this.#signed(claim.id, request, facts);
-      await this.leases.intend(claim, { staged, release });
+      const { release, manifest } = await this.#signManifest(claim.id, request, facts);
+      await this.leases.recordIntent(claim, { staged, release });
       await this.deps.protect(request.product);
       if (!(await put(release, manifest))) {
-        await this.leases.finish(claim);
+        await this.leases.clearIntent(claim);
         throw new ServiceError('conflict', 'The package was withdrawn meanwhile.');
       }
-      const written = await this.finisher.record(claim.id, release, manifest);
-      await this.leases.finish(claim);
-      const finished = await this.#finished(written);
+      const written = await this.finisher.saveRelease(claim.id, release, manifest);
+      await this.leases.clearIntent(claim);
+      const finished = await this.#finishSafely(written);
       return { ...finished, outcome: before === null ? 'created' : 'replaced' };
     });
   }
 
-  async #finished(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: readonly string[] }> {
+  async #finishSafely(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: readonly string[] }> {
     try {
       return await this.finisher.finish(doc);
     } catch (err) {
@@ -179,7 +179,7 @@ export class Publisher {
     }
   }
 
-  async #signed(
+  async #signManifest(
     id: string,
     request: PublishRequest,
     facts: PackageFacts,
@@ -188,7 +188,7 @@ export class Publisher {
     const { size, sha256, files, notes = null, entry, runtime, preserve_patterns, setup } = facts;
     const told = {
       product,
-      version: await this.#spelling(request),
+      version: await this.#resolveSpelling(request),
       channel,
       platform,
       published_at: this.deps.clock.iso(),
@@ -218,13 +218,13 @@ export class Publisher {
   }
 
   /** The first spelling of a version is retained, and with it the path (contract 40, versions). */
-  async #spelling({ product, channel, version }: PublishRequest): Promise<string> {
-    const known = await this.docs.ofVersion(product, channel, version);
+  async #resolveSpelling({ product, channel, version }: PublishRequest): Promise<string> {
+    const known = await this.docs.listByVersion(product, channel, version);
     return known.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))[0]?.version ?? version;
   }
 }
 
-export const withRollout = (
+export const buildRolloutFields = (
   product: string,
   percent: number,
   at: string,

@@ -4,37 +4,37 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
-import { StoredManifests } from '../asking/manifest-texts.js';
-import type { ReleasePlace } from '../../../ports/release-store.js';
+import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
+import { ManifestRepository } from '../asking/manifest-texts.js';
+import type { ReleaseLocation } from '../../../ports/release-store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import { hashText } from '../place.js';
-import { Finisher } from './finisher.js';
-import { LatestFiles } from './latest-files.js';
+import { ReleaseChangeFinisher } from './finisher.js';
+import { LatestFileRepairer } from './latest-files.js';
 import { ProductLock } from './product-lock.js';
-import { PublishLeases } from './publish-lease.js';
-import { ReleaseDocs } from './release-docs.js';
+import { PublishLeaseManager } from './publish-lease.js';
+import { ReleaseRepository } from './release-docs.js';
 import { readStoredText } from './stored-text.js';
 
 /** A change of this age is no longer in progress, or its events wait for a listener. */
-const LEFTOVER_MS = 10 * SECOND_MS;
+const LEFTOVER_AGE_MS = 10 * SECOND_MS;
 /** A package that did not grow for this long is no longer being uploaded. */
-const STAGED_MS = 15 * MINUTE_MS;
-const PAGE = 200;
+const STAGED_TIMEOUT_MS = 15 * MINUTE_MS;
+const PAGE_SIZE = 200;
 
 @injectable()
-export class Reconciler {
+export class ReleaseReconciler {
   #lost: readonly string[] = [];
 
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(PublishLeases) private readonly leases: PublishLeases,
+    @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
     @inject(ProductLock) private readonly lock: ProductLock,
-    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(StoredManifests) private readonly manifests: StoredManifests,
-    @inject(LatestFiles) private readonly latest: LatestFiles,
-    @inject(Finisher) private readonly finisher: Finisher,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
+    @inject(LatestFileRepairer) private readonly latest: LatestFileRepairer,
+    @inject(ReleaseChangeFinisher) private readonly finisher: ReleaseChangeFinisher,
   ) {}
 
   get lost(): readonly string[] {
@@ -42,25 +42,25 @@ export class Reconciler {
   }
 
   async start(): Promise<void> {
-    await this.publishes();
-    await this.open(this.deps.clock.now() + MINUTE_MS);
-    await this.latest.mend();
-    await this.#discard(this.deps.alone ? -Infinity : STAGED_MS);
+    await this.finishPublishes();
+    await this.finishOpen(this.deps.clock.now() + MINUTE_MS);
+    await this.latest.repair();
+    await this.#discardStaged(this.deps.alone ? -Infinity : STAGED_TIMEOUT_MS);
   }
 
   async run(signal?: AbortSignal): Promise<void> {
-    await this.publishes(signal);
-    await this.open(this.deps.clock.now() - LEFTOVER_MS, signal);
-    await this.#discard(STAGED_MS);
+    await this.finishPublishes(signal);
+    await this.finishOpen(this.deps.clock.now() - LEFTOVER_AGE_MS, signal);
+    await this.#discardStaged(STAGED_TIMEOUT_MS);
   }
 
-  async publishes(signal?: AbortSignal): Promise<void> {
-    for await (const doc of this.leases.all()) {
+  async finishPublishes(signal?: AbortSignal): Promise<void> {
+    for await (const doc of this.leases.listAll()) {
       if (signal?.aborted === true) return;
       const claim = await this.leases.tryClaim(doc.id);
       if (claim === null) continue;
       try {
-        if (claim.left !== null) await this.lock.run(claim.left.release.product, () => this.finisher.mend(claim));
+        if (claim.left !== null) await this.lock.run(claim.left.release.product, () => this.finisher.recover(claim));
       } catch (err) {
         this.deps.log.error(
           { err, release: doc.id },
@@ -76,9 +76,9 @@ export class Reconciler {
    * Finishes open changes.
    * @param before milliseconds; younger changes are skipped
    */
-  async open(before: number, signal?: AbortSignal): Promise<void> {
-    const filter = { open_at: { gt: '', lt: isoOf(before) } };
-    for await (const docs of iteratePages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
+  async finishOpen(before: number, signal?: AbortSignal): Promise<void> {
+    const filter = { open_at: { gt: '', lt: toIsoString(before) } };
+    for await (const docs of iteratePages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE_SIZE })) {
       for (const { id, product } of docs) {
         if (signal?.aborted === true) return;
         await this.#finish(id, product);
@@ -88,18 +88,18 @@ export class Reconciler {
 
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
-    for await (const docs of iteratePages(this.deps.releases, { limit: PAGE })) {
+    for await (const docs of iteratePages(this.deps.releases, { limit: PAGE_SIZE })) {
       for (const doc of docs) {
         if (signal?.aborted === true) return;
-        if (doc.open_at === undefined && !(await this.#agrees(doc))) {
-          const held = await this.lock.run(doc.product, () => this.#mendFiles(doc.id));
-          if (!held) lost.push(named(doc));
+        if (doc.open_at === undefined && !(await this.#isConsistent(doc))) {
+          const held = await this.lock.run(doc.product, () => this.#repairFiles(doc.id));
+          if (!held) lost.push(formatPackageName(doc));
         }
       }
     }
-    await this.latest.mend({ all: true, signal });
+    await this.latest.repair({ all: true, signal });
     const { damaged } = await this.deps.store.packages.sweep(signal);
-    for (const place of damaged) if (!lost.includes(named(place))) lost.push(named(place));
+    for (const place of damaged) if (!lost.includes(formatPackageName(place))) lost.push(formatPackageName(place));
     if (lost.length > 0) this.deps.log.error({ lost }, 'packages are missing in the release store');
     this.#lost = lost;
   }
@@ -115,61 +115,61 @@ export class Reconciler {
     }
   }
 
-  async #discard(olderMs: number): Promise<void> {
+  async #discardStaged(olderMs: number): Promise<void> {
     const { store, clock } = this.deps;
-    const staged = await store.packages.staged();
+    const staged = await store.packages.listStaged();
     if (staged.length === 0) return;
     const awaited = new Set<string | null>();
-    for await (const { intent } of this.leases.all()) awaited.add(intent?.staged ?? null);
+    for await (const { intent } of this.leases.listAll()) awaited.add(intent?.staged ?? null);
     for (const { id, modifiedAt } of staged) {
       if (!awaited.has(id) && clock.now() - modifiedAt.getTime() >= olderMs) await store.packages.discard(id);
     }
   }
 
   /** Compares size and texts; every agent verifies the package's bytes. */
-  async #agrees(doc: ReleaseDoc): Promise<boolean> {
-    const file = await this.#size(doc, 'package.tar.gz');
+  async #isConsistent(doc: ReleaseDoc): Promise<boolean> {
+    const file = await this.#readSize(doc, 'package.tar.gz');
     if (doc.withdrawn_at !== null) return file === null;
     if (file !== doc.package_size) return false;
-    const manifest = await this.#text(doc, 'manifest.json');
+    const manifest = await this.#readText(doc, 'manifest.json');
     if (manifest === null || hashText(manifest) !== doc.manifest_sha256) return false;
-    return (await this.#text(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
+    return (await this.#readText(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
   }
 
   /**
    * Runs under the product's lock.
    * @returns false when the package is lost
    */
-  async #mendFiles(id: string): Promise<boolean> {
+  async #repairFiles(id: string): Promise<boolean> {
     const { store } = this.deps;
     const doc = await this.docs.get(id);
-    if (doc === null || doc.open_at !== undefined || (await this.leases.held(id)) || (await this.#agrees(doc)))
+    if (doc === null || doc.open_at !== undefined || (await this.leases.isHeld(id)) || (await this.#isConsistent(doc)))
       return true;
     if (doc.withdrawn_at !== null) {
       await store.packages.withdraw(toStorePath(doc));
       return true;
     }
-    if ((await this.#size(doc, 'package.tar.gz')) !== doc.package_size) return false;
+    if ((await this.#readSize(doc, 'package.tar.gz')) !== doc.package_size) return false;
     const manifest = await this.manifests.read(id, doc.manifest_sha256);
     if (manifest !== null)
-      await store.packages.describe(toStorePath(doc), { manifest, signature: doc.manifest_signature });
+      await store.packages.writeTexts(toStorePath(doc), { manifest, signature: doc.manifest_signature });
     return true;
   }
 
-  async #size(doc: ReleaseDoc, name: string): Promise<number | null> {
-    const file = await this.deps.store.open(segments(doc, name));
+  async #readSize(doc: ReleaseDoc, name: string): Promise<number | null> {
+    const file = await this.deps.store.open(toPathSegments(doc, name));
     return file?.size ?? null;
   }
 
-  #text(doc: ReleaseDoc, name: string): Promise<string | null> {
-    return readStoredText(this.deps.store, segments(doc, name));
+  #readText(doc: ReleaseDoc, name: string): Promise<string | null> {
+    return readStoredText(this.deps.store, toPathSegments(doc, name));
   }
 }
 
-const named = ({ product, version, channel, platform }: ReleasePlace): string =>
+const formatPackageName = ({ product, version, channel, platform }: ReleaseLocation): string =>
   `${product} ${version} (${channel}, ${platform})`;
 
-const segments = ({ product, channel, version, platform }: ReleaseDoc, name: string): string[] => [
+const toPathSegments = ({ product, channel, version, platform }: ReleaseDoc, name: string): string[] => [
   product,
   channel,
   version,

@@ -1,24 +1,24 @@
 /** Repository of release documents. Each write compares the revision it was based on. */
 import { findReadable, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../place.js';
-import { ReleaseStamps } from '../stamps.js';
+import { ReleaseTimestamps } from '../stamps.js';
 
-const PAGE = 200;
-type Changes = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
+const PAGE_SIZE = 200;
+type ReleaseUpdate = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
 
 @injectable()
-export class ReleaseDocs {
+export class ReleaseRepository {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
-    @inject(ReleaseStamps) private readonly stamps: ReleaseStamps,
+    @inject(ReleaseTimestamps) private readonly stamps: ReleaseTimestamps,
   ) {}
 
   get(id: string): Promise<ReleaseDoc | null> {
@@ -26,11 +26,11 @@ export class ReleaseDocs {
   }
 
   list(filter: Filter): Promise<ReleaseDoc[]> {
-    return all(this.deps.releases, { filter, limit: PAGE });
+    return collectAll(this.deps.releases, { filter, limit: PAGE_SIZE });
   }
 
-  async readable(filter: Filter): Promise<ReleaseDoc[]> {
-    const query = { filter, sort: [['published_at', 'desc']] as [['published_at', 'desc']], limit: PAGE };
+  async listReadable(filter: Filter): Promise<ReleaseDoc[]> {
+    const query = { filter, sort: [['published_at', 'desc']] as [['published_at', 'desc']], limit: PAGE_SIZE };
     return (await findReadable(this.deps.releases, query)).items;
   }
 
@@ -38,15 +38,15 @@ export class ReleaseDocs {
    * Newest first.
    * @throws InvalidCursor
    */
-  page(filter: Filter, limit: number, after: string | null): Promise<Page<ReleaseDoc>> {
+  listPage(filter: Filter, limit: number, after: string | null): Promise<Page<ReleaseDoc>> {
     return this.deps.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
   }
 
-  async newest(): Promise<ReleaseDoc | null> {
-    return (await this.page({ withdrawn_at: null }, 1, null)).items[0] ?? null;
+  async getNewest(): Promise<ReleaseDoc | null> {
+    return (await this.listPage({ withdrawn_at: null }, 1, null)).items[0] ?? null;
   }
 
-  async ofVersion(product: string, channel: string, version: string): Promise<ReleaseDoc[]> {
+  async listByVersion(product: string, channel: string, version: string): Promise<ReleaseDoc[]> {
     const ids = PLATFORMS.map((platform) => getReleaseId(product, channel, version, platform));
     return this.list({ id: { in: ids } });
   }
@@ -56,27 +56,27 @@ export class ReleaseDocs {
    * @throws ServiceError conflict when another call was first
    */
   async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
-    const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.stamps.next() };
+    const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.stamps.createTimestamp() };
     try {
       await this.deps.releases.insert(whole);
     } catch (error) {
-      if (error instanceof StoreConflict) throw changedMeanwhile(doc);
+      if (error instanceof StoreConflict) throw createConflict(doc);
       throw error;
     }
-    return this.#shown(whole, manifest);
+    return this.#updateIndex(whole, manifest);
   }
 
   /**
    * Undefined removes a member.
    * @throws ServiceError conflict when the release changed since `before` was read
    */
-  async change(before: ReleaseDoc, changes: Changes, manifest?: string): Promise<ReleaseDoc> {
+  async update(before: ReleaseDoc, changes: ReleaseUpdate, manifest?: string): Promise<ReleaseDoc> {
     const { id, rev } = before;
-    const updated_at = this.stamps.next(before.updated_at);
+    const updated_at = this.stamps.createTimestamp(before.updated_at);
     const set = { ...changes, updated_at } as unknown as NonNullable<Update['set']>;
     const written = await this.deps.releases.change({ id, rev }, { set, inc: { rev: 1 } });
-    if (written === null) throw changedMeanwhile(before);
-    return this.#shown(written.doc, manifest);
+    if (written === null) throw createConflict(before);
+    return this.#updateIndex(written.doc, manifest);
   }
 
   /**
@@ -88,11 +88,11 @@ export class ReleaseDocs {
     await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });
   }
 
-  async #shown(doc: ReleaseDoc, manifest?: string): Promise<ReleaseDoc> {
-    await this.index.show([doc], manifest === undefined ? undefined : new Map([[doc.id, manifest]]));
+  async #updateIndex(doc: ReleaseDoc, manifest?: string): Promise<ReleaseDoc> {
+    await this.index.update([doc], manifest === undefined ? undefined : new Map([[doc.id, manifest]]));
     return doc;
   }
 }
 
-const changedMeanwhile = ({ version }: { version: string }): Error =>
+const createConflict = ({ version }: { version: string }): Error =>
   conflict(`Release ${version} was changed by another call. Ask again.`);

@@ -6,14 +6,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { StoredManifests } from '../asking/manifest-texts.js';
+import { ManifestRepository } from '../asking/manifest-texts.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
-import { ChannelDocuments } from './channel-documents.js';
-import { Finisher } from './finisher.js';
+import { ChannelDocumentWriter } from './channel-documents.js';
+import { ReleaseChangeFinisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { ReleaseDocs } from './release-docs.js';
+import { ReleaseRepository } from './release-docs.js';
 
 @injectable()
 export class ReleaseResigner implements ReleaseSigning {
@@ -21,28 +21,28 @@ export class ReleaseResigner implements ReleaseSigning {
 
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
-    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(StoredManifests) private readonly manifests: StoredManifests,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
-    @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
+    @inject(ChannelDocumentWriter) private readonly channels: ChannelDocumentWriter,
     @inject(ProductLock) private readonly lock: ProductLock,
-    @inject(Finisher) private readonly finisher: Finisher,
+    @inject(ReleaseChangeFinisher) private readonly finisher: ReleaseChangeFinisher,
   ) {}
 
   async resign(): Promise<{ releases: number }> {
-    return { releases: await this.#flights.fresh('', () => this.#resign()) };
+    return { releases: await this.#flights.fresh('', () => this.#resignAll()) };
   }
 
-  async #resign(): Promise<number> {
-    const key = await this.deps.signer.key();
+  async #resignAll(): Promise<number> {
+    const key = await this.deps.signer.getKey();
     if (key === null) return 0;
     const old = await this.docs.list({ withdrawn_at: null, key_id: { ne: key.key_id } });
     // Releases published unsigned stay unsigned.
     const due = old.filter((doc) => doc.key_id !== null);
     let signed = 0;
-    for (const { id, product } of due) if (await this.lock.run(product, () => this.#one(id))) signed++;
+    for (const { id, product } of due) if (await this.lock.run(product, () => this.#resignOne(id))) signed++;
     await this.index.refresh();
-    await this.channels.renew();
+    await this.channels.renewStatements();
     return signed;
   }
 
@@ -50,7 +50,7 @@ export class ReleaseResigner implements ReleaseSigning {
    * Runs under the product's lock.
    * @returns false when another process was first, or the release is gone
    */
-  async #one(id: string): Promise<boolean> {
+  async #resignOne(id: string): Promise<boolean> {
     const { signer, store, clock, log } = this.deps;
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return false;
@@ -61,9 +61,9 @@ export class ReleaseResigner implements ReleaseSigning {
     }
     const signed = await signer.sign(Buffer.from(manifest));
     if (signed === null || signed.key.key_id === doc.key_id) return false;
-    await store.packages.describe(toStorePath(doc), { manifest, signature: signed.signature });
+    await store.packages.writeTexts(toStorePath(doc), { manifest, signature: signed.signature });
     const changes: Partial<ReleaseDoc> = { manifest_signature: signed.signature, key_id: signed.key.key_id };
-    await this.finisher.finish(await this.docs.change(doc, { ...changes, open_at: clock.iso() }, manifest));
+    await this.finisher.finish(await this.docs.update(doc, { ...changes, open_at: clock.iso() }, manifest));
     return true;
   }
 }

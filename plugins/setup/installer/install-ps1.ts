@@ -2,14 +2,14 @@
  * Renders `install.ps1` (contract 60, installer) for Windows PowerShell 5.1 and PowerShell 7. The
  * last line calls one function, so that a truncated download runs nothing.
  */
-import { NOT_BUILT, type ScriptFacts } from './install-sh.js';
+import { NOT_BUILT_MESSAGE, type InstallScriptContext } from './install-sh.js';
 
 /** PowerShell treats typographic quotes as plain ones. */
-const quoted = (text: string): string => `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, (quote) => quote + quote)}'`;
+const quoteForPowerShell = (text: string): string => `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, (quote) => quote + quote)}'`;
 
-export function installPs1({ url, files }: ScriptFacts): string {
+export function renderInstallPs1({ url, files }: InstallScriptContext): string {
   const agent = files.find(({ runtime }) => runtime === 'win-x64');
-  const missing = files.length === 0 ? NOT_BUILT : 'This server offers no update agent for Windows.';
+  const missing = files.length === 0 ? NOT_BUILT_MESSAGE : 'This server offers no update agent for Windows.';
   const text = `# Installs the update agent of the Application Operations Service at ${url.replace(/[^\x20-\x7e]/g, '?')}
 # It downloads one file, verifies its checksum and puts it in place. It sets up nothing else.
 
@@ -18,10 +18,10 @@ function Install-UpdateAgent {
   $ProgressPreference = 'SilentlyContinue'
 ${
   agent === undefined
-    ? `  throw ${quoted(missing)}`
-    : `  $server = ${quoted(url)}
-  $file = ${quoted(agent.name)}
-  $sum = ${quoted(agent.sha256)}
+    ? `  throw ${quoteForPowerShell(missing)}`
+    : `  $server = ${quoteForPowerShell(url)}
+  $file = ${quoteForPowerShell(agent.name)}
+  $sum = ${quoteForPowerShell(agent.sha256)}
   if (-not [Environment]::Is64BitOperatingSystem) { throw 'There is no update agent for 32-bit Windows.' }
   [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
   $target = if ($env:UPDATE_AGENT_DIR) { $env:UPDATE_AGENT_DIR } else { Join-Path $env:LOCALAPPDATA 'Programs\\update-agent' }

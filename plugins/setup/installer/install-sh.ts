@@ -5,7 +5,7 @@
  */
 import type { InstallerFile } from '../../../ports/installers.js';
 
-export interface ScriptFacts {
+export interface InstallScriptContext {
   /** `server.base_url` without a trailing slash. */
   url: string;
   /** Empty when none has been built. */
@@ -13,14 +13,14 @@ export interface ScriptFacts {
 }
 
 export const BUILD_COMMAND = 'npm run build:agent';
-export const NOT_BUILT = `This server has no update agents yet: run "${BUILD_COMMAND}" there, and start it again.`;
+export const NOT_BUILT_MESSAGE = `This server has no update agents yet: run "${BUILD_COMMAND}" there, and start it again.`;
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function installSh({ url, files }: ScriptFacts): string {
+export function renderInstallSh({ url, files }: InstallScriptContext): string {
   const linux = files.filter(({ runtime }) => runtime.startsWith('linux-'));
   const cases = linux.map(
-    ({ runtime, name, sha256 }) => `    ${runtime}) file=${quoted(name)} sum=${quoted(sha256)} ;;`,
+    ({ runtime, name, sha256 }) => `    ${runtime}) file=${quoteForShell(name)} sum=${quoteForShell(sha256)} ;;`,
   );
   return `#!/bin/sh
 # Installs the update agent of the Application Operations Service at ${url.replace(/[^\x20-\x7e]/g, '?')}
@@ -28,8 +28,8 @@ export function installSh({ url, files }: ScriptFacts): string {
 set -eu
 
 main() {
-  server=${quoted(url)}
-${files.length === 0 ? `  fail ${quoted(NOT_BUILT)}\n` : ''}  system=$(uname -s)
+  server=${quoteForShell(url)}
+${files.length === 0 ? `  fail ${quoteForShell(NOT_BUILT_MESSAGE)}\n` : ''}  system=$(uname -s)
   [ "$system" = Linux ] || fail "there is no update agent for $system; this script is for Linux"
   machine=$(uname -m)
   case $machine in

@@ -3,11 +3,11 @@ import joi from 'joi';
 import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileAnswer, type Answer } from '../../../ports/http.js';
-import type { Encoding, InstallerFile, Installers } from '../../../ports/installers.js';
-import { BUILD_COMMAND, installSh } from './install-sh.js';
-import { installPs1 } from './install-ps1.js';
+import type { InstallerEncoding, InstallerFile, Installers } from '../../../ports/installers.js';
+import { BUILD_COMMAND, renderInstallSh } from './install-sh.js';
+import { renderInstallPs1 } from './install-ps1.js';
 
-export function encodingOf(header: string | undefined): Encoding[] {
+export function parseAcceptedEncodings(header: string | undefined): InstallerEncoding[] {
   const taken = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',').slice(0, 20)) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
@@ -17,11 +17,11 @@ export function encodingOf(header: string | undefined): Encoding[] {
   return (['br', 'gzip'] as const).filter((name) => (taken.get(name) ?? taken.get('*') ?? 0) > 0);
 }
 
-const shown = (manifest: object): Reply =>
+const createManifestReply = (manifest: object): Reply =>
   new Reply(200, JSON.stringify(manifest, null, 2)).header('content-type', 'application/json; charset=utf-8');
 
-async function agent(installers: Installers, file: InstallerFile, request: HttpRequest): Promise<Answer> {
-  for (const encoding of [...encodingOf(request.headers['accept-encoding']), null]) {
+async function openAgent(installers: Installers, file: InstallerFile, request: HttpRequest): Promise<Answer> {
+  for (const encoding of [...parseAcceptedEncodings(request.headers['accept-encoding']), null]) {
     const stored = await installers.open(file.name, encoding);
     if (stored === null) continue;
     const answer = new FileAnswer({
@@ -37,31 +37,31 @@ async function agent(installers: Installers, file: InstallerFile, request: HttpR
   throw notFound(`file ${file.name}: build the update agents by "${BUILD_COMMAND}" and start the service again`);
 }
 
-const notYet = (): ServiceError =>
+const createNotBuiltError = (): ServiceError =>
   new ServiceError('not_ready', 'The update agents are being put in place; ask again in some seconds.', {
     headers: { 'retry-after': '5' },
   });
 
 /** @param baseUrl `server.base_url`, read for each download */
-export function installerRoutes(installers: Installers, baseUrl: () => string): RouteSpec[] {
+export function buildInstallerRoutes(installers: Installers, baseUrl: () => string): RouteSpec[] {
   const facts = async () => ({
     url: baseUrl().replace(/\/$/, ''),
-    files: (installers.placing() ?? (await installers.manifest()))?.files ?? [],
+    files: (installers.getPendingManifest() ?? (await installers.readManifest()))?.files ?? [],
   });
   const serve = async (request: HttpRequest): Promise<Answer> => {
     const { name = '' } = request.params;
     if (name === 'install.sh')
-      return text(installSh(await facts()), 'text/x-shellscript; charset=utf-8').header('cache-control', 'no-cache');
-    if (name === 'install.ps1') return text(installPs1(await facts())).header('cache-control', 'no-cache');
-    if (installers.placing() !== null) throw notYet();
-    const manifest = await installers.manifest();
+      return text(renderInstallSh(await facts()), 'text/x-shellscript; charset=utf-8').header('cache-control', 'no-cache');
+    if (name === 'install.ps1') return text(renderInstallPs1(await facts())).header('cache-control', 'no-cache');
+    if (installers.getPendingManifest() !== null) throw createNotBuiltError();
+    const manifest = await installers.readManifest();
     if (manifest === null) {
       throw notFound(`installer here: build the update agents by "${BUILD_COMMAND}" and start the service again`);
     }
-    if (name === 'installer.json') return shown(manifest).header('cache-control', 'no-cache');
+    if (name === 'installer.json') return createManifestReply(manifest).header('cache-control', 'no-cache');
     const file = manifest.files.find((one) => one.name === name);
     if (file === undefined) throw notFound(`installer file ${name}`);
-    return agent(installers, file, request);
+    return openAgent(installers, file, request);
   };
   return [
     {

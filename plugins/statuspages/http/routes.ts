@@ -1,36 +1,36 @@
 import joi from 'joi';
-import { created, deleted, named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, withSchemaName, withJsonSchema, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { LOGO_BYTES } from '../../../lib/brand/logo.js';
+import { MAX_LOGO_BYTES } from '../../../lib/brand/logo.js';
 import {
   announcementBody,
   announcementEdit,
-  announcementShape,
+  announcementSchema,
   toAnnouncementView,
   updateBody,
   type AnnouncementFields,
   type AnnouncementState,
 } from '../model/announcement.js';
-import { editBody, pageBody, pageShape, type PageFields } from '../model/page.js';
+import { editBody, pageBody, statusPageSchema, type PageFields } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
-import type { AnnouncementEdit } from '../store/announcements.js';
-import { warned } from '../../../ports/store/left-out.js';
+import type { AnnouncementChange } from '../store/announcements.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
 
-const PATH = '/api/watchdog/v1/status-pages';
-const PAGE_PATH = `${PATH}/{page}`;
+const STATUS_PAGES_PATH = '/api/watchdog/v1/status-pages';
+const PAGE_PATH = `${STATUS_PAGES_PATH}/{page}`;
 const ANNOUNCEMENTS_PATH = `${PAGE_PATH}/announcements`;
-const MANAGE = { scope: 'watchdog:manage' } as const;
-const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
+const MANAGE_ACCESS = { scope: 'watchdog:manage' } as const;
+const READ_ACCESS = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
 
 const page = joi.string().max(64).required();
 const params = joi.object({ page: page.description('Its id or slug') });
 const announcementParams = joi.object({ page, announcement: joi.string().guid().required() });
-const answer = named('StatusPageAnswer', whole({ page: pageShape }));
-const announcementAnswer = named('StatusAnnouncementAnswer', whole({ announcement: announcementShape }));
+const pageOutput = withSchemaName('StatusPageAnswer', whole({ page: statusPageSchema }));
+const announcementOutput = withSchemaName('StatusAnnouncementAnswer', whole({ announcement: announcementSchema }));
 const getPageParam = (request: HttpRequest): string => request.params['page'] ?? '';
 const getAnnouncementParam = (request: HttpRequest): string => request.params['announcement'] ?? '';
 
-export const routes = (services: StatusPageServices): RouteSpec[] => [
+export const buildStatusPageRoutes = (services: StatusPageServices): RouteSpec[] => [
   ...buildPageRoutes(services),
   ...buildLogoRoutes(services),
   ...buildAnnouncementRoutes(services),
@@ -39,31 +39,31 @@ export const routes = (services: StatusPageServices): RouteSpec[] => [
 const buildPageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
-    path: PATH,
+    path: STATUS_PAGES_PATH,
     strictQuery: true,
     operationId: 'listStatusPages',
     summary: 'Status pages for visitors, by title',
-    access: READ,
-    output: named('StatusPageList', whole({ items: joi.array().items(pageShape) })),
+    access: READ_ACCESS,
+    output: withSchemaName('StatusPageList', whole({ items: joi.array().items(statusPageSchema) })),
     handle: async ({ principal }) => ({ items: await pages.list(principal) }),
   },
   {
     method: 'POST',
-    path: PATH,
+    path: STATUS_PAGES_PATH,
     strictQuery: true,
     operationId: 'createStatusPage',
     summary: 'Make a status page for visitors',
     description:
       'Its components stand for monitors; the worst of them decides. Nobody but who knows `preview_url` sees it before ' +
       '`published` is true. 409 `conflict` where the slug or the host is another page’s.',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { body: pageBody },
     status: 201,
-    output: answer,
+    output: pageOutput,
     errors: ['conflict', 'unknown_project'],
     handle: async ({ body, principal }) => {
       const made = await pages.create(body as PageFields & { slug: string; title: string }, principal);
-      return created({ page: pages.view(made) });
+      return created({ page: pages.toView(made) });
     },
   },
   {
@@ -72,11 +72,11 @@ const buildPageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     strictQuery: true,
     operationId: 'getStatusPage',
     summary: 'One status page, by id or slug',
-    access: READ,
+    access: READ_ACCESS,
     input: { params },
-    output: answer,
+    output: pageOutput,
     errors: ['not_found'],
-    handle: async (request) => ({ page: pages.view(await pages.getPage(getPageParam(request), request.principal)) }),
+    handle: async (request) => ({ page: pages.toView(await pages.getPage(getPageParam(request), request.principal)) }),
   },
   {
     method: 'PATCH',
@@ -84,13 +84,13 @@ const buildPageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     strictQuery: true,
     operationId: 'changeStatusPage',
     summary: 'Change a status page: only what is named is written; `published` publishes and withdraws it',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params, body: editBody },
-    output: answer,
+    output: pageOutput,
     errors: ['not_found', 'conflict', 'unknown_project'],
     handle: async (request) => {
-      const changed = await pages.edit(getPageParam(request), request.body as PageFields, request.principal);
-      return { page: pages.view(changed) };
+      const changed = await pages.change(getPageParam(request), request.body as PageFields, request.principal);
+      return { page: pages.toView(changed) };
     },
   },
   {
@@ -99,7 +99,7 @@ const buildPageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     strictQuery: true,
     operationId: 'deleteStatusPage',
     summary: 'Delete a status page with its announcements and its logo',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params },
     output: deleted,
     errors: ['not_found'],
@@ -117,20 +117,20 @@ const buildLogoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     strictQuery: true,
     operationId: 'setStatusPageLogo',
     summary: 'Give a status page its logo',
-    description: `The body is a picture of PNG, JPEG or WebP, of ${LOGO_BYTES / 1024} KiB at most; its bytes decide what it is.`,
-    access: MANAGE,
+    description: `The body is a picture of PNG, JPEG or WebP, of ${MAX_LOGO_BYTES / 1024} KiB at most; its bytes decide what it is.`,
+    access: MANAGE_ACCESS,
     input: {
       params,
-      body: stated({ type: 'string', format: 'binary' }, joi.binary().required()),
+      body: withJsonSchema({ type: 'string', format: 'binary' }, joi.binary().required()),
       mediaType: 'application/octet-stream',
     },
-    limits: { payload: 'raw', bytes: LOGO_BYTES },
-    output: answer,
+    limits: { payload: 'raw', bytes: MAX_LOGO_BYTES },
+    output: pageOutput,
     errors: ['not_found', 'conflict', 'validation_failed'],
     handle: async (request) => {
       const { body } = request;
       if (!Buffer.isBuffer(body) || body.length === 0) throw invalid({ logo: 'is required' });
-      return { page: pages.view(await pages.setLogo(getPageParam(request), body, request.principal)) };
+      return { page: pages.toView(await pages.setLogo(getPageParam(request), body, request.principal)) };
     },
   },
   {
@@ -139,12 +139,12 @@ const buildLogoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
     strictQuery: true,
     operationId: 'removeStatusPageLogo',
     summary: 'Take the logo off a status page',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params },
-    output: answer,
+    output: pageOutput,
     errors: ['not_found', 'conflict'],
     handle: async (request) => ({
-      page: pages.view(await pages.setLogo(getPageParam(request), null, request.principal)),
+      page: pages.toView(await pages.setLogo(getPageParam(request), null, request.principal)),
     }),
   },
 ];
@@ -155,7 +155,7 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
     path: ANNOUNCEMENTS_PATH,
     operationId: 'listStatusAnnouncements',
     summary: 'Incidents and planned work of a status page, newest first',
-    access: READ,
+    access: READ_ACCESS,
     input: {
       params,
       query: joi.object({
@@ -164,10 +164,10 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
       }),
     },
     strictQuery: true,
-    output: named(
+    output: withSchemaName(
       'StatusAnnouncementPage',
       whole({
-        items: joi.array().items(announcementShape),
+        items: joi.array().items(announcementSchema),
         next_cursor: joi.string().allow(null),
         has_more: joi.boolean(),
       }),
@@ -179,7 +179,7 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
       const page = await announcements.listPage(found, limit, cursor);
       const { items, next } = page;
       const views = items.map((one) => toAnnouncementView(one, clock.iso()));
-      return { items: views, next_cursor: next, has_more: next !== null, ...warned(page) };
+      return { items: views, next_cursor: next, has_more: next !== null, ...pickWarnings(page) };
     },
   },
   {
@@ -189,10 +189,10 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
     summary: 'Tell visitors of an incident or of planned work',
     description:
       'The text is public. What people say among themselves stands at the incident of the monitor and is never shown here.',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params, body: announcementBody },
     status: 201,
-    output: announcementAnswer,
+    output: announcementOutput,
     errors: ['not_found', 'conflict'],
     handle: async (request) => {
       const found = await pages.getPage(getPageParam(request), request.principal);
@@ -206,14 +206,14 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
     strictQuery: true,
     operationId: 'changeStatusAnnouncement',
     summary: 'Change an announcement: only what is named is written',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params: announcementParams, body: announcementEdit },
-    output: announcementAnswer,
+    output: announcementOutput,
     errors: ['not_found'],
     handle: async (request) => {
       const found = await pages.getPage(getPageParam(request), request.principal);
-      const edit = request.body as AnnouncementEdit;
-      const changed = await announcements.edit(found, getAnnouncementParam(request), edit, request.principal);
+      const edit = request.body as AnnouncementChange;
+      const changed = await announcements.change(found, getAnnouncementParam(request), edit, request.principal);
       return { announcement: toAnnouncementView(changed, clock.iso()) };
     },
   },
@@ -223,7 +223,7 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
     strictQuery: true,
     operationId: 'deleteStatusAnnouncement',
     summary: 'Delete an announcement',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params: announcementParams },
     output: deleted,
     errors: ['not_found'],
@@ -240,15 +240,15 @@ const buildAnnouncementRoutes = ({ pages, announcements, clock }: StatusPageServ
     operationId: 'updateStatusAnnouncement',
     summary: 'Tell visitors how an announcement goes on',
     description: '`resolved` and `completed` end it; another state opens it again.',
-    access: MANAGE,
+    access: MANAGE_ACCESS,
     input: { params: announcementParams, body: updateBody },
     status: 201,
-    output: announcementAnswer,
+    output: announcementOutput,
     errors: ['not_found', 'conflict'],
     handle: async (request) => {
       const found = await pages.getPage(getPageParam(request), request.principal);
       const update = request.body as { state: AnnouncementState; text: string };
-      const changed = await announcements.update(found, getAnnouncementParam(request), update, request.principal);
+      const changed = await announcements.addUpdate(found, getAnnouncementParam(request), update, request.principal);
       return created({ announcement: toAnnouncementView(changed, clock.iso()) });
     },
   },

@@ -1,17 +1,17 @@
 import joi from 'joi';
-import { deleted, pageOf, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { warned } from '../../../ports/store/left-out.js';
-import { subscriberShape, toSubscriberView } from '../model/subscriber.js';
+import { deleted, createPageSchema, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
+import { subscriberSchema, toSubscriberView } from '../model/subscriber.js';
 import type { StatusPageServices } from '../services.js';
 
-const PATH = '/api/watchdog/v1/status-pages/{page}/subscribers';
+const SUBSCRIBERS_PATH = '/api/watchdog/v1/status-pages/{page}/subscribers';
 const page = joi.string().max(64).required().description('Its id or slug');
 const getPageParam = (request: HttpRequest): string => request.params['page'] ?? '';
 
 export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
-    path: PATH,
+    path: SUBSCRIBERS_PATH,
     operationId: 'listStatusSubscribers',
     summary: 'Who gets updates of a status page by e-mail, newest first',
     access: { scope: 'watchdog:manage' },
@@ -23,7 +23,7 @@ export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices
       }),
     },
     strictQuery: true,
-    output: pageOf('StatusPageSubscriberPage', subscriberShape),
+    output: createPageSchema('StatusPageSubscriberPage', subscriberSchema),
     errors: ['not_found'],
     handle: async (request) => {
       const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
@@ -33,12 +33,12 @@ export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices
         cursor,
       );
       const { items, next } = found;
-      return { items: items.map(toSubscriberView), next_cursor: next, has_more: next !== null, ...warned(found) };
+      return { items: items.map(toSubscriberView), next_cursor: next, has_more: next !== null, ...pickWarnings(found) };
     },
   },
   {
     method: 'DELETE',
-    path: `${PATH}/{subscriber}`,
+    path: `${SUBSCRIBERS_PATH}/{subscriber}`,
     strictQuery: true,
     operationId: 'deleteStatusSubscriber',
     summary: 'Remove a subscriber; what is not sent yet is dropped',

@@ -1,11 +1,11 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 import type { Doc } from '../../../ports/store.js';
 
-export const KINDS = ['incident', 'maintenance'] as const;
+export const ANNOUNCEMENT_KINDS = ['incident', 'maintenance'] as const;
 export const INCIDENT_STATES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
 export const MAINTENANCE_STATES = ['planned', 'underway', 'completed'] as const;
-export type AnnouncementKind = (typeof KINDS)[number];
+export type AnnouncementKind = (typeof ANNOUNCEMENT_KINDS)[number];
 export type AnnouncementState = (typeof INCIDENT_STATES)[number] | (typeof MAINTENANCE_STATES)[number];
 
 export const MAX_UPDATES = 100;
@@ -49,13 +49,13 @@ export interface AnnouncementDoc extends Doc {
 
 export const listStates = (kind: AnnouncementKind): readonly AnnouncementState[] =>
   kind === 'incident' ? INCIDENT_STATES : MAINTENANCE_STATES;
-export const isEnd = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
+export const isFinalState = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
 
 /**
  * Returns the current state. Planned work without updates starts and ends by its times.
  * @param now RFC 3339
  */
-export function getState(
+export function getAnnouncementState(
   { kind, updates, starts_at, ends_at, ended_at }: AnnouncementDoc,
   now: string,
 ): AnnouncementState {
@@ -85,7 +85,7 @@ export function getNextMailTime(
 }
 
 /** Returns the value of `mails_at`, unique per entry. */
-export const toMarker = ({ id, at }: AnnouncementMail): string => `${at} ${id}`;
+export const formatMailMarker = ({ id, at }: AnnouncementMail): string => `${at} ${id}`;
 
 const time = joi.string().max(64).description('RFC 3339');
 const text = joi.string().trim().min(1).max(5_000);
@@ -95,13 +95,13 @@ const components = joi
   .max(50)
   .description('Names of the components that it is about');
 
-export const announcementBody = named(
+export const announcementBody = withSchemaName(
   'StatusAnnouncementCreation',
   joi
     .object({
       kind: joi
         .string()
-        .valid(...KINDS)
+        .valid(...ANNOUNCEMENT_KINDS)
         .required(),
       title: joi.string().trim().min(1).max(200).required(),
       text: text.required().description('For visitors: what is known, in plain words'),
@@ -115,7 +115,7 @@ export const announcementBody = named(
     })
     .example({ kind: 'incident', title: 'Payments fail', text: 'Cards are refused. We are looking for the cause.' }),
 );
-export const announcementEdit = named(
+export const announcementEdit = withSchemaName(
   'StatusAnnouncementChange',
   joi.object({
     title: joi.string().trim().min(1).max(200),
@@ -124,7 +124,7 @@ export const announcementEdit = named(
     ends_at: time.allow(null).empty(''),
   }),
 );
-export const updateBody = named(
+export const updateBody = withSchemaName(
   'StatusAnnouncementUpdateCreation',
   joi.object({
     state: joi
@@ -145,19 +145,19 @@ export interface AnnouncementFields {
   ends_at?: string | null;
 }
 
-const words = joi.string().allow(null);
-export const announcementShape = named(
+const nullableText = joi.string().allow(null);
+export const announcementSchema = withSchemaName(
   'StatusAnnouncement',
   whole({
     id: joi.string(),
     page_id: joi.string(),
-    kind: joi.string().valid(...KINDS),
+    kind: joi.string().valid(...ANNOUNCEMENT_KINDS),
     title: joi.string(),
     state: joi.string(),
     components: joi.array().items(joi.string()),
     starts_at: joi.string().isoDate(),
-    ends_at: words,
-    ended_at: words,
+    ends_at: nullableText,
+    ended_at: nullableText,
     updates: joi
       .array()
       .items(whole({ id: joi.string(), at: joi.string(), state: joi.string(), text: joi.string(), by: joi.string() })),
@@ -171,5 +171,5 @@ export type AnnouncementView = Omit<AnnouncementDoc, 'mails' | 'mails_at' | 'mai
 
 export function toAnnouncementView(doc: AnnouncementDoc, now: string): AnnouncementView {
   const { mails: _mails, mails_at: _at, mail_due_at: _due, ...shown } = doc;
-  return Object.assign(shown, { id: doc.id, state: getState(doc, now) });
+  return Object.assign(shown, { id: doc.id, state: getAnnouncementState(doc, now) });
 }

@@ -3,11 +3,11 @@
  * monitors count only when there are no others.
  */
 import type { MonitorCondition, MonitorState } from '../../../ports/domain/watchdog.js';
-import { DAYS, type Component } from './page.js';
+import { HISTORY_DAYS, type StatusPageComponent } from './page.js';
 
-export type ShownState = 'up' | 'warning' | 'down' | 'maintenance' | 'none';
+export type ComponentState = 'up' | 'warning' | 'down' | 'maintenance' | 'none';
 
-const SHOWN: Readonly<Record<MonitorState, ShownState>> = {
+const COMPONENT_STATES: Readonly<Record<MonitorState, ComponentState>> = {
   up: 'up',
   warning: 'warning',
   down: 'down',
@@ -15,13 +15,13 @@ const SHOWN: Readonly<Record<MonitorState, ShownState>> = {
   unknown: 'none',
   stopped: 'none',
 };
-const WORST_FIRST: readonly ShownState[] = ['down', 'warning', 'maintenance', 'up', 'none'];
+const STATES_WORST_FIRST: readonly ComponentState[] = ['down', 'warning', 'maintenance', 'up', 'none'];
 
-export const toShownState = (state: MonitorState): ShownState => SHOWN[state];
+export const toComponentState = (state: MonitorState): ComponentState => COMPONENT_STATES[state];
 
-export const findWorst = (states: Iterable<ShownState>): ShownState => {
+export const findWorstState = (states: Iterable<ComponentState>): ComponentState => {
   const found = new Set(states);
-  return WORST_FIRST.find((state) => found.has(state)) ?? 'none';
+  return STATES_WORST_FIRST.find((state) => found.has(state)) ?? 'none';
 };
 
 export interface DayColumn {
@@ -31,7 +31,7 @@ export interface DayColumn {
 }
 
 export interface ComponentCondition {
-  state: ShownState;
+  state: ComponentState;
   days: DayColumn[];
   /** Share of the monitored time that was not down; null when it was not monitored. */
   share: number | null;
@@ -40,9 +40,9 @@ export interface ComponentCondition {
 const DAY_SECONDS = 86_400;
 
 /** @param today days since 1970, UTC */
-export function getCondition(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
-  const oldest = today - DAYS + 1;
-  const [watched, warning, down] = [0, 0, 0].map(() => Array.from({ length: DAYS }, () => 0)) as [
+export function getComponentCondition(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
+  const oldest = today - HISTORY_DAYS + 1;
+  const [watched, warning, down] = [0, 0, 0].map(() => Array.from({ length: HISTORY_DAYS }, () => 0)) as [
     number[],
     number[],
     number[],
@@ -63,20 +63,20 @@ export function getCondition(monitors: readonly MonitorCondition[], today: numbe
   const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
   const all = sum(watched);
   return {
-    state: findWorst(monitors.map(({ state }) => toShownState(state))),
-    days: watched.map((w, i) => toColumn(w, warning[i] ?? 0, down[i] ?? 0)),
+    state: findWorstState(monitors.map(({ state }) => toComponentState(state))),
+    days: watched.map((w, i) => toDayColumn(w, warning[i] ?? 0, down[i] ?? 0)),
     share: all === 0 ? null : Math.max(0, 1 - sum(down) / all),
   };
 }
 
-function toColumn(watched: number, warning: number, down: number): DayColumn {
+function toDayColumn(watched: number, warning: number, down: number): DayColumn {
   const minutes = (seconds: number): number => Math.ceil(seconds / 60);
   if (down > 0) return { state: 'down', minutes: minutes(down) };
   if (warning > 0) return { state: 'warning', minutes: minutes(warning) };
   return { state: watched > 0 ? 'up' : 'none', minutes: null };
 }
 
-export function listComponentMonitors({ sources, subtree }: Component, all: MonitorFamily): MonitorCondition[] {
+export function listComponentMonitors({ sources, subtree }: StatusPageComponent, all: MonitorIndex): MonitorCondition[] {
   const found = new Map<string, MonitorCondition>();
   const queue = subtree === null ? [] : [subtree];
   for (const source of sources) {
@@ -94,12 +94,12 @@ export function listComponentMonitors({ sources, subtree }: Component, all: Moni
   return [...found.values()];
 }
 
-export interface MonitorFamily {
+export interface MonitorIndex {
   bySource: ReadonlyMap<string, MonitorCondition>;
   below: ReadonlyMap<string, readonly string[]>;
 }
 
-export function buildFamily(monitors: readonly MonitorCondition[]): MonitorFamily {
+export function buildMonitorIndex(monitors: readonly MonitorCondition[]): MonitorIndex {
   const below = new Map<string, string[]>();
   for (const { source, parent_source } of monitors) {
     if (parent_source === null) continue;

@@ -1,8 +1,8 @@
 import type { BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { AnnouncementState } from './announcement.js';
-import type { ShownState } from './condition.js';
+import type { ComponentState } from './condition.js';
 
-export const STATE_WORDS: Readonly<Record<AnnouncementState, string>> = {
+export const ANNOUNCEMENT_STATE_LABELS: Readonly<Record<AnnouncementState, string>> = {
   investigating: 'Investigating',
   identified: 'Cause found',
   monitoring: 'Watching the fix',
@@ -12,7 +12,7 @@ export const STATE_WORDS: Readonly<Record<AnnouncementState, string>> = {
   completed: 'Completed',
 };
 
-export const CONDITION_WORDS: Readonly<Record<ShownState, { one: string; all: string; tone: string }>> = {
+export const COMPONENT_STATE_LABELS: Readonly<Record<ComponentState, { one: string; all: string; tone: string }>> = {
   up: { one: 'Operational', all: 'All systems are operational', tone: 'success' },
   warning: { one: 'Degraded', all: 'Some systems are degraded', tone: 'warning' },
   down: { one: 'Outage', all: 'Some systems are down', tone: 'critical' },
@@ -20,7 +20,7 @@ export const CONDITION_WORDS: Readonly<Record<ShownState, { one: string; all: st
   none: { one: 'No data', all: 'Nothing is known yet', tone: 'none' },
 };
 
-export const BADGE: Readonly<Record<ShownState, readonly [word: string, colour: keyof typeof BADGE_COLOURS]>> = {
+export const STATE_BADGES: Readonly<Record<ComponentState, readonly [word: string, colour: keyof typeof BADGE_COLOURS]>> = {
   up: ['operational', 'green'],
   warning: ['degraded', 'yellow'],
   down: ['outage', 'red'],

@@ -1,10 +1,10 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
-import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
-import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import type { Doc } from '../../../ports/store.js';
 
-export const DAYS = 90;
+export const HISTORY_DAYS = 90;
 export const MAX_PAGE_MONITORS = 5_000;
 /** Monitors that are read: subtrees grow after the page was saved. */
 export const MAX_SHOWN_MONITORS = 2 * MAX_PAGE_MONITORS;
@@ -13,7 +13,7 @@ export const MAX_PASSWORD_BYTES = 72;
 export const MAX_COMPONENTS = 50;
 export const MAX_COMPONENT_SOURCES = 100;
 
-export interface Component {
+export interface StatusPageComponent {
   name: string;
   sources: string[];
   subtree: string | null;
@@ -44,7 +44,7 @@ export interface StatusPageDoc extends Doc {
   host?: string;
   /** Limits it to monitors of this project; null for all. */
   project: string | null;
-  components: Component[];
+  components: StatusPageComponent[];
   logo_type: string | null;
   /** Secret last segment of the preview URL. */
   preview_key: string;
@@ -80,11 +80,11 @@ export interface PageFields {
   components?: ComponentFields[];
 }
 
-const sourceText = joi.string().pattern(MONITOR_SOURCE).message('is not the source of a monitor');
-const optional = (most: number): joi.StringSchema => joi.string().max(most).allow(null, '');
-export const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+const sourceText = joi.string().pattern(MONITOR_SOURCE_PATTERN).message('is not the source of a monitor');
+const buildOptionalText = (most: number): joi.StringSchema => joi.string().max(most).allow(null, '');
+export const HOST_PATTERN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 
-export const componentBody = named(
+export const componentBody = withSchemaName(
   'StatusPageComponentFields',
   joi.object({
     name: joi.string().trim().min(1).max(100).required().description('What visitors read; unique on the page'),
@@ -95,12 +95,12 @@ export const componentBody = named(
 );
 
 const fields = {
-  text: optional(2_000).description('Below the title, as plain text'),
-  seller: optional(100).description('Whose page it is. None: its project’s seller'),
+  text: buildOptionalText(2_000).description('Below the title, as plain text'),
+  seller: buildOptionalText(100).description('Whose page it is. None: its project’s seller'),
   colour: joi
     .string()
-    .pattern(COLOUR)
-    .message(COLOUR_WORDS)
+    .pattern(COLOUR_PATTERN)
+    .message(COLOUR_MESSAGE)
     .allow(null)
     .empty('')
     .description('Of its head; the text on it is black or white, whichever can be read better. None: its project’s'),
@@ -113,7 +113,7 @@ const fields = {
   host: joi
     .string()
     .lowercase()
-    .pattern(HOST)
+    .pattern(HOST_PATTERN)
     .message('must be a name such as status.example.org, without a port')
     .allow(null)
     .empty('')
@@ -140,7 +140,7 @@ const slug = joi
   .description('Of its address: `/status-page/<slug>`');
 const title = joi.string().trim().min(1).max(100);
 
-export const pageBody = named(
+export const pageBody = withSchemaName(
   'StatusPageCreation',
   joi.object({ slug: slug.required(), title: title.required(), ...fields }).example({
     slug: 'shop',
@@ -148,33 +148,33 @@ export const pageBody = named(
     components: [{ name: 'Web shop', sources: ['web-1', 'web-2'] }],
   }),
 );
-export const editBody = named('StatusPageChange', joi.object({ slug, title, ...fields }));
+export const editBody = withSchemaName('StatusPageChange', joi.object({ slug, title, ...fields }));
 
-const words = joi.string().allow(null);
-export const pageShape = named(
+const nullableText = joi.string().allow(null);
+export const statusPageSchema = withSchemaName(
   'StatusPage',
   whole({
     id: joi.string(),
     slug: joi.string(),
     title: joi.string(),
-    text: words,
-    seller: words,
-    colour: words,
+    text: nullableText,
+    seller: nullableText,
+    colour: nullableText,
     timezone: joi.string(),
     indexed: joi.boolean(),
     published: joi.boolean(),
     subscriptions: joi.boolean(),
-    host: words,
-    project: words,
+    host: nullableText,
+    project: nullableText,
     components: joi.array().items(
       whole({
         name: joi.string(),
         sources: joi.array().items(joi.string()),
-        subtree: words,
+        subtree: nullableText,
         details: joi.boolean(),
       }),
     ),
-    logo_type: words,
+    logo_type: nullableText,
     has_password: joi.boolean().description('Visitors must enter a password'),
     url: joi.string().description('Where visitors see it, once it is published'),
     preview_url: joi.string().description('Where whoever knows the address sees it before'),

@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 import type { Doc } from '../../../ports/store.js';
 
 export const MAX_SUBSCRIBERS = 5_000;
-const MAX_EMAIL = 254;
-const EMAIL =
+const MAX_EMAIL_CHARACTERS = 254;
+const EMAIL_PATTERN =
   /^[^\s@,;:<>()[\]\\"\p{Cc}\p{Cf}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
 export interface SubscriberDoc extends Doc {
@@ -29,7 +29,7 @@ export interface SubscriberView {
   confirmed_at: string | null;
 }
 
-export const subscriberShape = named(
+export const subscriberSchema = withSchemaName(
   'StatusPageSubscriber',
   whole({
     id: joi.string(),
@@ -50,21 +50,21 @@ export const toSubscriberView = ({ id, email, created_at, confirmed_at }: Subscr
 
 export function parseEmail(given: unknown): string | null {
   const email = typeof given === 'string' ? given.trim() : '';
-  return email.length <= MAX_EMAIL && EMAIL.test(email) ? email : null;
+  return email.length <= MAX_EMAIL_CHARACTERS && EMAIL_PATTERN.test(email) ? email : null;
 }
 
 export const toSubscriberKey = (pageId: string, email: string): string => `${pageId}:${email.toLowerCase()}`;
 
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashConfirmationToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-const MARK_LENGTH = 32;
+const SIGNATURE_CHARACTERS = 32;
 
 /**
  * Signs a subscriber's id for unsubscribe links.
  * @param key a MAC key of the service
  */
 export const formatUnsubscribeToken = (id: string, key: Buffer): string =>
-  `${id}.${createHmac('sha256', key).update(id).digest('base64url').slice(0, MARK_LENGTH)}`;
+  `${id}.${createHmac('sha256', key).update(id).digest('base64url').slice(0, SIGNATURE_CHARACTERS)}`;
 
 /** @returns the subscriber's id; null when the signature is invalid */
 export function parseUnsubscribeToken(token: string, key: Buffer): string | null {

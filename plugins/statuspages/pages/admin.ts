@@ -1,32 +1,32 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   Redirect,
   View,
   type FormFile,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import { LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
+import { MAX_LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { canSetHost } from '../caller.js';
 import { toAnnouncementView } from '../model/announcement.js';
-import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
-import { STATE_WORDS } from '../model/labels.js';
+import type { StatusPageComponent, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
+import { ANNOUNCEMENT_STATE_LABELS } from '../model/labels.js';
 import type { StatusPageServices } from '../services.js';
 import { buildAnnouncementPages } from './announcements.js';
 import { readComponentFields, idParams, readPageFields } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Status pages';
-const LIST = '/status-pages';
+const LIST_PATH = '/status-pages';
 const MAX_SHOWN_ANNOUNCEMENTS = 50;
 
-export const getPageHref = (id: string): string => `${LIST}/${encodeURIComponent(id)}`;
+export const getPageHref = (id: string): string => `${LIST_PATH}/${encodeURIComponent(id)}`;
 
-const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+const redirectTo = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 
 export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   const { pages, announcements, projects, clock, timezone } = services;
@@ -34,41 +34,41 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
     pages.getPage(params['id'] ?? '', principal);
 
-  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
-    const known = request.params['id'] === undefined ? null : pages.view(await need(request));
+  const editor = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
+    const known = request.params['id'] === undefined ? null : pages.toView(await need(request));
     const all = await projects.list();
     return new View('page-form', {
       form: problem === undefined ? (known ?? { timezone }) : getFormFields(request),
       known,
       may_host: canSetHost(request.principal),
-      action: known === null ? `${LIST}/new` : `${getPageHref(known.id)}/edit`,
-      back: known === null ? LIST : getPageHref(known.id),
+      action: known === null ? `${LIST_PATH}/new` : `${getPageHref(known.id)}/edit`,
+      back: known === null ? LIST_PATH : getPageHref(known.id),
       projects: all.map(({ slug, name }) => ({ value: slug, label: name })),
-      crumbs: [{ label: title, href: LIST }, { label: known?.title ?? 'New status page' }],
+      crumbs: [{ label: title, href: LIST_PATH }, { label: known?.title ?? 'New status page' }],
       ...problem,
     });
   };
 
-  const detail = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+  const detail = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const doc = await need(request);
     const { items } = await announcements.listPage(doc, MAX_SHOWN_ANNOUNCEMENTS);
     const now = clock.iso();
     return new View('page-detail', {
       title: doc.title,
-      page: pages.view(doc),
-      components: doc.components.map((one, i) => Object.assign(toRow(one, i), one)),
+      page: pages.toView(doc),
+      components: doc.components.map((one, i) => Object.assign(toComponentRow(one, i), one)),
       announcements: items.map((one) => {
         const view = toAnnouncementView(one, now);
         return Object.assign({}, view, {
-          word: STATE_WORDS[view.state],
+          word: ANNOUNCEMENT_STATE_LABELS[view.state],
           href: `${getPageHref(doc.id)}/announcements/${one.id}`,
         });
       }),
       here: getPageHref(doc.id),
       types: LOGO_TYPES.join(','),
-      logo_kib: LOGO_BYTES / 1024,
+      logo_kib: MAX_LOGO_BYTES / 1024,
       form: problem === undefined ? {} : getFormFields(request),
-      crumbs: [{ label: title, href: LIST }, { label: doc.title }],
+      crumbs: [{ label: title, href: LIST_PATH }, { label: doc.title }],
       ...problem,
     });
   };
@@ -78,16 +78,16 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
     run: (request: HttpRequest, page: StatusPageDoc) => Promise<string>,
     more: Partial<PageSpec> = {},
   ): PageSpec =>
-    formPage(
-      { path: `${LIST}/{id}${path}`, title, access, input, ...more },
+    createFormPage(
+      { path: `${LIST_PATH}/{id}${path}`, title, access, input, ...more },
       async (request) => {
         const page = await need(request);
-        return to(getPageHref(page.id), await run(request, page));
+        return redirectTo(getPageHref(page.id), await run(request, page));
       },
       (request, problem) => detail(request, problem),
     );
   const change = async (request: HttpRequest, page: StatusPageDoc, fields: PageFields): Promise<void> => {
-    await pages.edit(page.id, fields, request.principal);
+    await pages.change(page.id, fields, request.principal);
   };
   const nth = { input: { params: idParams.append({ n: joi.number().integer().min(1).max(50).required() }) } };
   /**
@@ -108,7 +108,7 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
 
   return [
     {
-      path: LIST,
+      path: LIST_PATH,
       title,
       nav: {
         section: 'operations',
@@ -120,24 +120,24 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       access,
       handle: async ({ principal }) => new View('pages', { items: await pages.list(principal) }),
     },
-    { path: `${LIST}/new`, title: 'New status page', access, handle: (request) => editor(request) },
-    formPage(
-      { path: `${LIST}/new`, title: 'New status page', access, creates: true },
+    { path: `${LIST_PATH}/new`, title: 'New status page', access, handle: (request) => editor(request) },
+    createFormPage(
+      { path: `${LIST_PATH}/new`, title: 'New status page', access, creates: true },
       async (request) => {
         const fields = readPageFields(request, true) as PageFields & { slug: string; title: string };
         const made = await pages.create(fields, request.principal);
-        return to(getPageHref(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
+        return redirectTo(getPageHref(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
       },
       (request, problem) => editor(request, problem),
     ),
-    { path: `${LIST}/{id}`, title, access, input, handle: (request) => detail(request) },
-    { path: `${LIST}/{id}/edit`, title: 'Edit status page', access, input, handle: (request) => editor(request) },
-    formPage(
-      { path: `${LIST}/{id}/edit`, title: 'Edit status page', access, input },
+    { path: `${LIST_PATH}/{id}`, title, access, input, handle: (request) => detail(request) },
+    { path: `${LIST_PATH}/{id}/edit`, title: 'Edit status page', access, input, handle: (request) => editor(request) },
+    createFormPage(
+      { path: `${LIST_PATH}/{id}/edit`, title: 'Edit status page', access, input },
       async (request) => {
         const { id } = await need(request);
-        await pages.edit(id, readPageFields(request, false), request.principal);
-        return to(getPageHref(id), 'Saved.');
+        await pages.change(id, readPageFields(request, false), request.principal);
+        return redirectTo(getPageHref(id), 'Saved.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -202,11 +202,11 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       },
       nth,
     ),
-    formPage(
-      { path: `${LIST}/{id}/delete`, title, access, input },
+    createFormPage(
+      { path: `${LIST_PATH}/{id}/delete`, title, access, input },
       async (request) => {
         const { title: gone } = await pages.remove((await need(request)).id, request.principal);
-        return to(LIST, `${gone} is deleted.`);
+        return redirectTo(LIST_PATH, `${gone} is deleted.`);
       },
       (request, problem) => detail(request, problem),
     ),
@@ -214,12 +214,12 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   ];
 }
 
-const toRow = (component: Component, i: number) => ({
+const toComponentRow = (component: StatusPageComponent, i: number) => ({
   n: i + 1,
   first: i === 0,
   monitors: formatSources(component),
   lines: component.subtree ?? component.sources.join('\n'),
 });
 
-const formatSources = ({ sources, subtree }: Component): string =>
+const formatSources = ({ sources, subtree }: StatusPageComponent): string =>
   subtree === null ? sources.join(', ') : [`${subtree} and everything below it`, ...sources].join(', ');

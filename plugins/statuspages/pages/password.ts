@@ -9,16 +9,16 @@ import {
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { hasPassword, type StatusPageDoc } from '../model/page.js';
-import { TOO_MANY, type PageLock } from '../public-page/page-lock.js';
+import { TOO_MANY_MESSAGE, type PageLockService } from '../public-page/page-lock.js';
 
 /** `challenge`: 401 with HTTP Basic; `error`: 401 that opens no browser dialog. */
-export type LockedAnswer = 'form' | 'challenge' | 'error';
+export type LockedResponseKind = 'form' | 'challenge' | 'error';
 
 /** @throws ServiceError not_found */
-export type FindPage = (request: HttpRequest) => Promise<StatusPageDoc>;
+export type StatusPageFinder = (request: HttpRequest) => Promise<StatusPageDoc>;
 
-const CHALLENGE = 'Basic realm="Status page", charset="UTF-8"';
-const LOCKED = 'This status page is protected by a password.';
+const BASIC_CHALLENGE = 'Basic realm="Status page", charset="UTF-8"';
+const LOCKED_MESSAGE = 'This status page is protected by a password.';
 
 /**
  * The form reveals nothing about the page, including title and logo.
@@ -27,7 +27,7 @@ const LOCKED = 'This status page is protected by a password.';
 function renderPasswordForm(action: string | null, problem: string | null, status: number): View {
   const code = status === 429 ? 'rate_limited' : 'unauthorized';
   return new View('password-form', { action, problem })
-    .withRefusal(status, { code, message: problem ?? LOCKED, fields: {} })
+    .withRejection(status, { code, message: problem ?? LOCKED_MESSAGE, fields: {} })
     .withoutLayout()
     .header('cache-control', 'private, no-store')
     .header('x-robots-tag', 'noindex');
@@ -37,17 +37,17 @@ function renderPasswordForm(action: string | null, problem: string | null, statu
  * @param path of the page
  * @throws ServiceError unauthorized
  */
-export function answerLocked(locked: LockedAnswer, path: string): View {
+export function renderLockedPage(locked: LockedResponseKind, path: string): View {
   if (locked === 'form') return renderPasswordForm(`${path}/password`, null, 401);
   const headers = {
     'cache-control': 'private, no-store',
-    ...(locked === 'challenge' && { 'www-authenticate': CHALLENGE }),
+    ...(locked === 'challenge' && { 'www-authenticate': BASIC_CHALLENGE }),
   };
-  throw new ServiceError('unauthorized', LOCKED, { headers });
+  throw new ServiceError('unauthorized', LOCKED_MESSAGE, { headers });
 }
 
 /** A shown page, or a form submission that redirects to it, proves the right password. */
-export function hasPagePassword({ params, address }: HttpRequest, answer: object): string | null {
+export function getAuthenticatedPagePath({ params, address }: HttpRequest, answer: object): string | null {
   const isRight =
     answer instanceof Redirect
       ? answer.cookies.length > 0
@@ -56,10 +56,10 @@ export function hasPagePassword({ params, address }: HttpRequest, answer: object
 }
 
 export function buildPasswordPage(
-  lock: PageLock,
+  lock: PageLockService,
   page: Required<Pick<PageSpec, 'input'>> & {
     path: string;
-    page: FindPage;
+    page: StatusPageFinder;
     home: (page: StatusPageDoc, request: HttpRequest) => string;
   },
 ): PageSpec {
@@ -68,7 +68,7 @@ export function buildPasswordPage(
     path: `/status-page/{slug}${page.path}/password`,
     title: 'Status',
     access: 'public',
-    limits: { bucket: 'login', proves: hasPagePassword },
+    limits: { bucket: 'login', proves: getAuthenticatedPagePath },
     onOwnHosts: true,
     input: page.input,
     again: ({ message }) => renderPasswordForm(null, message, 403),
@@ -81,7 +81,7 @@ export function buildPasswordPage(
 }
 
 async function unlockPage(
-  lock: PageLock,
+  lock: PageLockService,
   page: StatusPageDoc,
   request: HttpRequest,
   home: string,
@@ -94,7 +94,7 @@ async function unlockPage(
       : new Redirect(home).cookie(cookie);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
-    const view = renderPasswordForm(null, TOO_MANY, 429);
+    const view = renderPasswordForm(null, TOO_MANY_MESSAGE, 429);
     for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
     return view;
   }

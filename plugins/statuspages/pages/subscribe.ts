@@ -11,18 +11,18 @@ import {
 } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import { hashToken, parseEmail } from '../model/subscriber.js';
+import { hashConfirmationToken, parseEmail } from '../model/subscriber.js';
 import { getPagePath, type StatusPageDoc } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
-import { answerLocked, type FindPage } from './password.js';
+import { renderLockedPage, type StatusPageFinder } from './password.js';
 
-const SLUG = joi.string().max(64).required();
-const TOKEN = joi.string().max(200).required();
+const slugSchema = joi.string().max(64).required();
+const tokenSchema = joi.string().max(200).required();
 const title = 'Updates by e-mail';
 const SENT_MESSAGE =
   'If this address can get updates, a mail is on its way to it. Open the link in that mail within 24 hours and confirm it there.';
 
-interface Shown {
+interface SubscribeView {
   heading: string;
   text?: string;
   problem?: string;
@@ -30,9 +30,9 @@ interface Shown {
   button?: string;
 }
 
-export function buildSubscribePages(services: StatusPageServices, published: FindPage): PageSpec[] {
+export function buildSubscribePages(services: StatusPageServices, published: StatusPageFinder): PageSpec[] {
   const { subscribers, news, lock } = services;
-  const show = (page: StatusPageDoc, shown: Shown, status = 200): View =>
+  const show = (page: StatusPageDoc, shown: SubscribeView, status = 200): View =>
     new View('subscribe', {
       page: { title: page.title },
       base: getPagePath(page),
@@ -47,7 +47,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
       .header('referrer-policy', 'no-referrer');
   const open = async (request: HttpRequest): Promise<StatusPageDoc> => {
     const page = await published(request);
-    if (!services.pages.canTakeSubscribers(page)) throw notFound('such page');
+    if (!services.pages.acceptsSubscribers(page)) throw notFound('such page');
     return page;
   };
   const at = (
@@ -61,7 +61,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
     title,
     access: 'public',
     onOwnHosts: true,
-    input: { params: joi.object({ slug: SLUG, ...(path.includes('{token}') && { token: TOKEN }) }) },
+    input: { params: joi.object({ slug: slugSchema, ...(path.includes('{token}') && { token: tokenSchema }) }) },
     handle,
     ...more,
   });
@@ -69,7 +69,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
 
   const subscribe = async (request: HttpRequest): Promise<PageResult> => {
     const page = await open(request);
-    if (!lock.isOpen(page, request)) return answerLocked('error', request.path);
+    if (!lock.isOpen(page, request)) return renderLockedPage('error', request.path);
     const given = getFormFields(request)['email'];
     const email = parseEmail(given);
     const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
@@ -81,9 +81,9 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
     }
     try {
       // The response is the same whether or not a mail is sent, so it does not reveal subscribers.
-      if (await isFresh(services, email)) {
+      if (await canSendConfirmation(services, email)) {
         const { subscriber, token } = await subscribers.addPending(page, email);
-        await news.askToConfirm(page, subscriber, token);
+        await news.sendConfirmation(page, subscriber, token);
       }
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
@@ -96,7 +96,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
     const page = await open(request);
     const found = await subscribers.findPending(page, request.params['token'] ?? '');
     return found === null
-      ? show(page, EXPIRED_MESSAGE, 410)
+      ? show(page, EXPIRED_LINK_VIEW, 410)
       : show(page, {
           heading: 'Confirm your address',
           text: `Get updates of ${page.title} by e-mail.`,
@@ -108,7 +108,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
     const isConfirmed = await subscribers.confirm(page, request.params['token'] ?? '');
     return isConfirmed
       ? show(page, { heading: 'Your address is confirmed', text: 'Each mail has a link by which you unsubscribe.' })
-      : show(page, EXPIRED_MESSAGE, 410);
+      : show(page, EXPIRED_LINK_VIEW, 410);
   };
   /** Links in mails stay valid after the slug changes or subscriptions are disabled. */
   const leaving = async ({ params }: HttpRequest): Promise<{ id: string; page: StatusPageDoc }> => {
@@ -141,7 +141,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
   ];
 }
 
-const EXPIRED_MESSAGE: Shown = {
+const EXPIRED_LINK_VIEW: SubscribeView = {
   heading: 'This link has expired',
   text: 'It counts for 24 hours and once. Subscribe again to get another.',
 };
@@ -154,7 +154,7 @@ export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSp
   access: 'public',
   hidden: true,
   onOwnHosts: true,
-  input: { params: joi.object({ slug: SLUG, token: TOKEN }), body: joi.any(), optionalBody: true },
+  input: { params: joi.object({ slug: slugSchema, token: tokenSchema }), body: joi.any(), optionalBody: true },
   limits: { payload: 'raw', bytes: 4_096 },
   handle: async ({ method, path, params }) => {
     const found = await subscribers.findByUnsubscribeToken(params['token'] ?? '');
@@ -166,9 +166,9 @@ export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSp
 });
 
 /** @returns false when this address got too many confirmation mails recently */
-async function isFresh({ countAttempt }: StatusPageServices, email: string): Promise<boolean> {
+async function canSendConfirmation({ countAttempt }: StatusPageServices, email: string): Promise<boolean> {
   try {
-    await countAttempt(`status-subscribe-mail:${hashToken(email.toLowerCase())}`);
+    await countAttempt(`status-subscribe-mail:${hashConfirmationToken(email.toLowerCase())}`);
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'rate_limited') return false;

@@ -1,12 +1,12 @@
 import joi from 'joi';
 import {
-  formPage,
+  createFormPage,
   Redirect,
   text,
   View,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import type { StatusPageDoc } from '../model/page.js';
@@ -16,20 +16,20 @@ import { idParams } from './forms.js';
 
 const access = { session: 'member' } as const;
 const title = 'Subscribers';
-const LIST = '/status-pages';
+const LIST_PATH = '/status-pages';
 const MAX_SHOWN_SUBSCRIBERS = 50;
 const BATCH_SIZE = 200;
-const COLUMNS = ['email', 'confirmed_at', 'created_at'] as const;
+const CSV_COLUMNS = ['email', 'confirmed_at', 'created_at'] as const;
 
 const formatCell = (value: string | null): string => `"${escapeFormula(value ?? '').replaceAll('"', '""')}"`;
 
 export function buildSubscriberPages({ pages, subscribers }: StatusPageServices): PageSpec[] {
   const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
     pages.getPage(params['id'] ?? '', principal);
-  const hrefOf = ({ id }: StatusPageDoc): string => `${LIST}/${encodeURIComponent(id)}`;
+  const hrefOf = ({ id }: StatusPageDoc): string => `${LIST_PATH}/${encodeURIComponent(id)}`;
   const query = joi.object({ cursor: joi.string().max(20_000).empty('') });
 
-  const list = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+  const list = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const page = await need(request);
     const { cursor = null } = request.query as { cursor?: string };
     const found = await subscribers.listPage(page, MAX_SHOWN_SUBSCRIBERS, cursor);
@@ -40,31 +40,31 @@ export function buildSubscriberPages({ pages, subscribers }: StatusPageServices)
       most: MAX_SUBSCRIBERS,
       next_cursor: found.next,
       here: `${hrefOf(page)}/subscribers`,
-      open: pages.canTakeSubscribers(page),
-      crumbs: [{ label: 'Status pages', href: LIST }, { label: page.title, href: hrefOf(page) }, { label: title }],
+      open: pages.acceptsSubscribers(page),
+      crumbs: [{ label: 'Status pages', href: LIST_PATH }, { label: page.title, href: hrefOf(page) }, { label: title }],
       ...problem,
     });
   };
 
   return [
     {
-      path: `${LIST}/{id}/subscribers`,
+      path: `${LIST_PATH}/{id}/subscribers`,
       title,
       access,
       input: { params: idParams, query },
       handle: (request) => list(request),
     },
     {
-      path: `${LIST}/{id}/subscribers.csv`,
+      path: `${LIST_PATH}/{id}/subscribers.csv`,
       title,
       access,
       input: { params: idParams },
       handle: async (request) => {
         const page = await need(request);
-        const lines = [COLUMNS.join(',')];
+        const lines = [CSV_COLUMNS.join(',')];
         for (let cursor: string | null = null, last = false; !last;) {
           const found = await subscribers.listPage(page, BATCH_SIZE, cursor);
-          lines.push(...found.items.map((one) => COLUMNS.map((name) => formatCell(one[name])).join(',')));
+          lines.push(...found.items.map((one) => CSV_COLUMNS.map((name) => formatCell(one[name])).join(',')));
           cursor = found.next;
           last = cursor === null;
         }
@@ -74,9 +74,9 @@ export function buildSubscriberPages({ pages, subscribers }: StatusPageServices)
         );
       },
     },
-    formPage(
+    createFormPage(
       {
-        path: `${LIST}/{id}/subscribers/{subscriber}/remove`,
+        path: `${LIST_PATH}/{id}/subscribers/{subscriber}/remove`,
         title,
         access,
         input: { params: idParams.append({ subscriber: joi.string().guid().required() }) },

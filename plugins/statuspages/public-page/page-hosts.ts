@@ -2,25 +2,25 @@
  * Maps custom hosts to pages. Cached for a second, so that changes of other processes are visible
  * within two.
  */
-import { inject, injectable, type OwnHosts } from '../../../kernel/contract.js';
+import { inject, injectable, type CustomHosts } from '../../../kernel/contract.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { getPagePath } from '../model/page.js';
-import { StatusPages } from '../store/pages.js';
+import { StatusPageService } from '../store/pages.js';
 
 const CACHE_TTL_MS = 1_000;
 const MAX_STALE_MS = 1_800;
 
 @injectable()
-export class PageHosts implements OwnHosts {
+export class PageHostResolver implements CustomHosts {
   #atHand: { paths: ReadonlyMap<string, string>; at: number } | null = null;
   #reading: Promise<ReadonlyMap<string, string>> | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'clock' | 'log'>,
-    @inject(StatusPages) private readonly pages: StatusPages,
+    @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
 
-  find(host: string): string | null | Promise<string | null> {
+  findPage(host: string): string | null | Promise<string | null> {
     const found = this.#atHand;
     const age = found === null ? Infinity : this.deps.clock.monotonic() - found.at;
     if (found !== null && age < CACHE_TTL_MS) return found.paths.get(host) ?? null;
@@ -42,7 +42,7 @@ export class PageHosts implements OwnHosts {
 
   async #readPaths(): Promise<ReadonlyMap<string, string>> {
     const at = this.deps.clock.monotonic();
-    const pages = await this.pages.listHosted();
+    const pages = await this.pages.listWithCustomHost();
     const paths = new Map(pages.map((page) => [page.host ?? '', getPagePath(page)]));
     this.#atHand = { paths, at };
     return paths;

@@ -6,35 +6,35 @@ import { inject, injectable, type Answer, type HttpRequest } from '../../../kern
 import { ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS } from '../../../lib/time.js';
-import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '../../../ports/http.js';
+import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { hasPassword, type StatusPageDoc } from '../model/page.js';
-import { StatusPages } from '../store/pages.js';
+import { StatusPageService } from '../store/pages.js';
 
-const PURPOSE = 'statuspages.visitor';
+const COOKIE_PURPOSE = 'statuspages.visitor';
 const TICKET_LIFETIME_MS = 30 * DAY_MS;
 
-interface Ticket {
+interface VisitorTicket {
   page: string;
   password: string;
   until: number;
 }
 
-export const toCookieName = (slug: string): string => `svc_status_${slug}`;
+export const getCookieName = (slug: string): string => `svc_status_${slug}`;
 
 @injectable()
-export class PageLock implements BasicGuard {
+export class PageLockService implements BasicGuard {
   readonly realm = 'Status page';
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'cipher' | 'clock' | 'hasher' | 'throttle'>,
-    @inject(StatusPages) private readonly pages: StatusPages,
+    @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
 
   isOpen(page: StatusPageDoc, { principal, cookies }: Pick<HttpRequest, 'principal' | 'cookies'>): boolean {
     if (!hasPassword(page)) return true;
     if (principal.kind === 'basic') return principal.username !== null;
-    const ticket = this.#read(cookies[toCookieName(page.slug)]);
+    const ticket = this.#readTicket(cookies[getCookieName(page.slug)]);
     return (
       ticket !== null &&
       ticket.page === page.id &&
@@ -50,23 +50,23 @@ export class PageLock implements BasicGuard {
   async unlock(page: StatusPageDoc, password: string, address: string): Promise<Answer['cookies'][number] | null> {
     const id = page.password?.id;
     if (id === undefined || !(await this.#verify(page, password, address))) return null;
-    const ticket: Ticket = { page: page.id, password: id, until: this.deps.clock.now() + TICKET_LIFETIME_MS };
-    const value = this.deps.cipher.seal(JSON.stringify(ticket), PURPOSE);
-    return { name: toCookieName(page.slug), value, maxAgeSeconds: TICKET_LIFETIME_MS / 1_000 };
+    const ticket: VisitorTicket = { page: page.id, password: id, until: this.deps.clock.now() + TICKET_LIFETIME_MS };
+    const value = this.deps.cipher.seal(JSON.stringify(ticket), COOKIE_PURPOSE);
+    return { name: getCookieName(page.slug), value, maxAgeSeconds: TICKET_LIFETIME_MS / 1_000 };
   }
 
   /** Accepts any user name. */
-  async judge(given: BasicCredentials | null, { params, address }: BasicRequest): Promise<BasicVerdict> {
+  async authorize(given: BasicCredentials | null, { params, address }: BasicRequest): Promise<BasicDecision> {
     const page = await this.pages.findBySlug(params['slug'] ?? '');
     if (page === null || !hasPassword(page)) return { open: true, username: null };
-    if (given === null) return DENIED;
+    if (given === null) return DENIED_VERDICT;
     try {
       const isRight = await this.#verify(page, given.password, address);
-      return isRight ? { open: true, username: given.username } : DENIED;
+      return isRight ? { open: true, username: given.username } : DENIED_VERDICT;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
       const retry_after = Number(error.headers?.['retry-after'] ?? 1);
-      return { open: false, code: 'rate_limited', message: TOO_MANY, retry_after };
+      return { open: false, code: 'rate_limited', message: TOO_MANY_MESSAGE, retry_after };
     }
   }
 
@@ -74,20 +74,20 @@ export class PageLock implements BasicGuard {
   async #verify({ id, password }: StatusPageDoc, given: string, address: string): Promise<boolean> {
     const { throttle, hasher } = this.deps;
     const key = `status-page:${id}:${getClientNetwork(address)}`;
-    const attempt = await throttle.enter([key]);
+    const attempt = await throttle.begin([key]);
     try {
       const { ok } = await hasher.verify(given, password?.hash ?? null);
-      await (ok ? throttle.reset(key) : attempt.failed());
+      await (ok ? throttle.reset(key) : attempt.recordFailure());
       return ok;
     } finally {
-      attempt.leave();
+      attempt.release();
     }
   }
 
-  #read(sealed: string | undefined): Ticket | null {
+  #readTicket(sealed: string | undefined): VisitorTicket | null {
     if (sealed === undefined) return null;
     try {
-      return JSON.parse(this.deps.cipher.open(sealed, PURPOSE)) as Ticket;
+      return JSON.parse(this.deps.cipher.open(sealed, COOKIE_PURPOSE)) as VisitorTicket;
     } catch {
       // Not encrypted by this service.
       return null;
@@ -95,5 +95,5 @@ export class PageLock implements BasicGuard {
   }
 }
 
-export const TOO_MANY = 'Too many wrong passwords. Try again later.';
-const DENIED: BasicVerdict = { open: false, code: 'unauthorized', message: 'The password of this page is wrong.' };
+export const TOO_MANY_MESSAGE = 'Too many wrong passwords. Try again later.';
+const DENIED_VERDICT: BasicDecision = { open: false, code: 'unauthorized', message: 'The password of this page is wrong.' };

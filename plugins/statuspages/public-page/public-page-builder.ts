@@ -4,31 +4,31 @@
  * is public.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { getState, type AnnouncementDoc } from '../model/announcement.js';
+import { getAnnouncementState, type AnnouncementDoc } from '../model/announcement.js';
 import {
-  getCondition,
-  buildFamily,
+  getComponentCondition,
+  buildMonitorIndex,
   listComponentMonitors,
-  toShownState,
-  findWorst,
+  toComponentState,
+  findWorstState,
   type ComponentCondition,
-  type MonitorFamily,
-  type ShownState,
+  type MonitorIndex,
+  type ComponentState,
 } from '../model/condition.js';
-import { DAYS, MAX_SHOWN_MONITORS, getPagePath, type Component, type StatusPageDoc } from '../model/page.js';
-import { CONDITION_WORDS, STATE_WORDS } from '../model/labels.js';
-import { Announcements } from '../store/announcements.js';
-import { StatusPages } from '../store/pages.js';
+import { HISTORY_DAYS, MAX_SHOWN_MONITORS, getPagePath, type StatusPageComponent, type StatusPageDoc } from '../model/page.js';
+import { COMPONENT_STATE_LABELS, ANNOUNCEMENT_STATE_LABELS } from '../model/labels.js';
+import { AnnouncementService } from '../store/announcements.js';
+import { StatusPageService } from '../store/pages.js';
 
-const PAST_DAYS = 90;
+const PAST_ANNOUNCEMENT_DAYS = 90;
 const MAX_PAST_ANNOUNCEMENTS = 20;
-const TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
-const COLUMN_WORDS = { up: 'up', warning: 'degraded', down: 'down', none: 'no data' } as const;
+const STATE_TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
+const DAY_LABELS = { up: 'up', warning: 'degraded', down: 'down', none: 'no data' } as const;
 
-interface Family {
-  family: MonitorFamily;
+interface LoadedMonitors {
+  family: MonitorIndex;
   complete: boolean;
 }
 
@@ -36,20 +36,20 @@ interface Family {
 export class PublicPageBuilder {
   constructor(
     @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock' | 'brands' | 'logos'>,
-    @inject(Announcements) private readonly announcements: Announcements,
-    @inject(StatusPages) private readonly pages: StatusPages,
+    @inject(AnnouncementService) private readonly announcements: AnnouncementService,
+    @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
 
-  async state(page: StatusPageDoc): Promise<ShownState> {
-    const { family } = await this.#loadFamily(page, 1);
+  async getState(page: StatusPageDoc): Promise<ComponentState> {
+    const { family } = await this.#loadMonitors(page, 1);
     const states = page.components.flatMap((one) =>
-      listComponentMonitors(one, family).map(({ state }) => toShownState(state)),
+      listComponentMonitors(one, family).map(({ state }) => toComponentState(state)),
     );
-    return findWorst(states);
+    return findWorstState(states);
   }
 
-  async brand(page: StatusPageDoc): Promise<{ seller: string | null; colour: string | null; logo: boolean }> {
-    const brand = page.project === null ? null : await this.deps.brands.of(page.project);
+  async getBranding(page: StatusPageDoc): Promise<{ seller: string | null; colour: string | null; logo: boolean }> {
+    const brand = page.project === null ? null : await this.deps.brands.find(page.project);
     return {
       seller: page.seller ?? brand?.name ?? null,
       colour: page.colour ?? brand?.colour ?? null,
@@ -57,30 +57,30 @@ export class PublicPageBuilder {
     };
   }
 
-  async logo(page: StatusPageDoc): Promise<{ type: string; bytes: Buffer } | null> {
+  async getLogo(page: StatusPageDoc): Promise<{ type: string; bytes: Buffer } | null> {
     const own = page.logo_type === null ? null : await this.deps.logos.get(page.id);
     if (own !== null) return { type: own.type, bytes: Buffer.from(own.data, 'base64') };
-    return page.project === null ? null : this.deps.brands.logo(page.project);
+    return page.project === null ? null : this.deps.brands.readLogo(page.project);
   }
 
   /**
    * Builds the template context.
    * @param preview shows a page before it is published
    */
-  async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
+  async buildContext(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
     const [{ family, complete }, brand, announcements] = await Promise.all([
-      this.#loadFamily(page, DAYS),
-      this.brand(page),
-      this.announcements.listShown(page, isoOf(now - PAST_DAYS * DAY_MS)),
+      this.#loadMonitors(page, HISTORY_DAYS),
+      this.getBranding(page),
+      this.announcements.listVisible(page, toIsoString(now - PAST_ANNOUNCEMENT_DAYS * DAY_MS)),
     ]);
     const today = Math.floor(now / DAY_MS);
     const components = page.components.map((one) => toComponentView(one, family, today));
-    const told = announcements.map((one) => toAnnouncementEntry(one, isoOf(now)));
+    const told = announcements.map((one) => toAnnouncementEntry(one, toIsoString(now)));
     const open = told.filter(({ over }) => !over);
-    const state = findWorst(components.map((one) => one.state));
+    const state = findWorstState(components.map((one) => one.state));
     const incidents = open.filter(({ planned }) => !planned).length;
-    const heading = state === 'up' && incidents > 0 ? 'We are working on an incident' : CONDITION_WORDS[state].all;
+    const heading = state === 'up' && incidents > 0 ? 'We are working on an incident' : COMPONENT_STATE_LABELS[state].all;
     const base = getPagePath(page);
     const files = preview ? `${base}/preview/${page.preview_key}` : base;
     return {
@@ -90,52 +90,52 @@ export class PublicPageBuilder {
       published: page.published,
       lang: 'en',
       heading: state === 'down' && components.every((one) => one.state === 'down') ? 'All systems are down' : heading,
-      tone: state === 'up' && incidents > 0 ? 'warning' : CONDITION_WORDS[state].tone,
+      tone: state === 'up' && incidents > 0 ? 'warning' : COMPONENT_STATE_LABELS[state].tone,
       components,
       partial: !complete,
       current: open.filter(({ upcoming }) => !upcoming),
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
       past: told.filter(({ over }) => over).slice(0, MAX_PAST_ANNOUNCEMENTS),
-      past_days: PAST_DAYS,
+      past_days: PAST_ANNOUNCEMENT_DAYS,
       reader: { timezone: page.timezone, hours: 24, public: true },
       base,
       brand: `${files}/brand.css`,
       logo: brand.logo ? `${files}/logo` : null,
-      days: DAYS,
-      subscribe: this.pages.canTakeSubscribers(page) && !preview,
+      days: HISTORY_DAYS,
+      subscribe: this.pages.acceptsSubscribers(page) && !preview,
     };
   }
 
-  async #loadFamily({ components, project }: StatusPageDoc, days: number): Promise<Family> {
+  async #loadMonitors({ components, project }: StatusPageDoc, days: number): Promise<LoadedMonitors> {
     const sources = components.flatMap((one) => one.sources);
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
     const query = { sources, subtrees, project, days, limit: MAX_SHOWN_MONITORS };
-    const { monitors, complete } = await this.deps.watchdog.conditions(query);
-    return { family: buildFamily(monitors), complete };
+    const { monitors, complete } = await this.deps.watchdog.listConditions(query);
+    return { family: buildMonitorIndex(monitors), complete };
   }
 }
 
-function toComponentView(component: Component, family: MonitorFamily, today: number) {
+function toComponentView(component: StatusPageComponent, family: MonitorIndex, today: number) {
   const monitors = listComponentMonitors(component, family);
-  const { state, days, share }: ComponentCondition = getCondition(monitors, today);
+  const { state, days, share }: ComponentCondition = getComponentCondition(monitors, today);
   const shown = component.details ? monitors.filter((one) => one.public) : [];
   return {
     name: component.name,
     state,
-    word: CONDITION_WORDS[state].one,
-    tone: CONDITION_WORDS[state].tone,
+    word: COMPONENT_STATE_LABELS[state].one,
+    tone: COMPONENT_STATE_LABELS[state].tone,
     // Rounded down: 100% means never down.
     share: share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`,
     days: days.map(({ state: of, minutes }) => ({
-      tone: TONES[of],
-      text: COLUMN_WORDS[of],
+      tone: STATE_TONES[of],
+      text: DAY_LABELS[of],
       seconds: minutes === null ? null : minutes * 60,
     })),
     parts: shown
       .map(({ name, state: of }) => ({
         name,
-        word: CONDITION_WORDS[toShownState(of)].one,
-        tone: CONDITION_WORDS[toShownState(of)].tone,
+        word: COMPONENT_STATE_LABELS[toComponentState(of)].one,
+        tone: COMPONENT_STATE_LABELS[toComponentState(of)].tone,
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en')),
   };
@@ -143,20 +143,20 @@ function toComponentView(component: Component, family: MonitorFamily, today: num
 
 function toAnnouncementEntry(doc: AnnouncementDoc, now: string) {
   const { kind, title, components, starts_at, ends_at, updates } = doc;
-  const state = getState(doc, now);
+  const state = getAnnouncementState(doc, now);
   const planned = kind === 'maintenance';
   return {
     title,
     planned,
     over: state === 'resolved' || state === 'completed',
     upcoming: state === 'planned',
-    word: STATE_WORDS[state],
+    word: ANNOUNCEMENT_STATE_LABELS[state],
     about: components.join(', '),
     starts: starts_at,
     ends: ends_at,
     updates: updates.toReversed().map(({ at, text, state: of }) => ({
       at,
-      word: STATE_WORDS[of],
+      word: ANNOUNCEMENT_STATE_LABELS[of],
       lines: text.split(/\r?\n/).filter((line) => line.trim() !== ''),
     })),
   };

@@ -1,14 +1,14 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { normalizeTime } from '../../../lib/time.js';
 import { getPrincipalName } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
-  isEnd,
+  isFinalState,
   getNextMailTime,
-  toMarker,
+  formatMailMarker,
   MAX_UPDATES,
   listStates,
   type AnnouncementDoc,
@@ -19,13 +19,13 @@ import {
   type AnnouncementUpdate,
 } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/page.js';
-import { SubscriberNews } from '../subscriptions/news.js';
+import { SubscriberNotifier } from '../subscriptions/news.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const BATCH_SIZE = 200;
 const MAX_ANNOUNCEMENTS = 2_000;
 
-export interface AnnouncementEdit {
+export interface AnnouncementChange {
   title?: string;
   components?: string[];
   starts_at?: string;
@@ -33,10 +33,10 @@ export interface AnnouncementEdit {
 }
 
 @injectable()
-export class Announcements {
+export class AnnouncementService {
   constructor(
     @inject(DEPS) private readonly deps: StatusPagesDeps,
-    @inject(SubscriberNews) private readonly news: SubscriberNews,
+    @inject(SubscriberNotifier) private readonly news: SubscriberNotifier,
   ) {}
 
   async listPage(
@@ -48,10 +48,10 @@ export class Announcements {
     return findReadable(announcements, { filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
   }
 
-  async listShown({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
+  async listVisible({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
     const { announcements } = this.deps;
     const [open, recent] = await Promise.all([
-      all(announcements, { filter: { page_id, ended_at: null }, limit: BATCH_SIZE }),
+      collectAll(announcements, { filter: { page_id, ended_at: null }, limit: BATCH_SIZE }),
       announcements.find({
         filter: { page_id, starts_at: { gte: since } },
         sort: [['starts_at', 'desc']],
@@ -74,13 +74,13 @@ export class Announcements {
     const { announcements, ids, clock, audit } = this.deps;
     const { kind, title, text } = fields;
     const state = fields.state ?? (kind === 'incident' ? 'investigating' : 'planned');
-    checkState(kind, state);
+    validateState(kind, state);
     const starts_at = parseTime('starts_at', fields.starts_at) ?? clock.iso();
     const ends_at = parseTime('ends_at', fields.ends_at);
-    checkTimes(kind, starts_at, ends_at);
+    validateTimes(kind, starts_at, ends_at);
     if ((await announcements.count({ page_id: page.id })) >= MAX_ANNOUNCEMENTS)
       throw conflict(`A page has ${MAX_ANNOUNCEMENTS} announcements at most: delete old ones first.`);
-    const update = this.#update(state, text, principal);
+    const update = this.#buildUpdate(state, text, principal);
     const doc: AnnouncementDoc = {
       id: ids.uuid(),
       page_id: page.id,
@@ -89,11 +89,11 @@ export class Announcements {
       components: parseComponents(page, fields.components ?? []),
       starts_at,
       ends_at,
-      ended_at: isEnd(state) ? update.at : null,
+      ended_at: isFinalState(state) ? update.at : null,
       updates: [update],
       created_at: update.at,
     };
-    const { mail, marker } = toMail(update);
+    const { mail, marker } = toPendingMail(update);
     const mail_due_at = getNextMailTime(doc, update.at);
     await announcements.insert({ ...doc, mails: [mail], mails_at: marker, mail_due_at });
     await audit.record(principal, 'announcement.created', doc.id, { page: page.slug, title: doc.title, state });
@@ -105,10 +105,10 @@ export class Announcements {
    * Writes only the given fields.
    * @throws ServiceError not_found, validation_failed
    */
-  async edit(
+  async change(
     page: StatusPageDoc,
     id: string,
-    fields: AnnouncementEdit,
+    fields: AnnouncementChange,
     principal: Principal,
   ): Promise<AnnouncementDoc> {
     const before = await this.getAnnouncement(page, id);
@@ -120,7 +120,7 @@ export class Announcements {
       starts_at: parseTime('starts_at', fields.starts_at) ?? before.starts_at,
       ends_at: fields.ends_at === undefined ? before.ends_at : parseTime('ends_at', fields.ends_at),
     };
-    checkTimes(after.kind, after.starts_at, after.ends_at);
+    validateTimes(after.kind, after.starts_at, after.ends_at);
     const { title: named, components: about, starts_at, ends_at } = after;
     const mail_due_at = getNextMailTime(after, this.deps.clock.iso());
     const set = { title: named, components: about, starts_at, ends_at, mail_due_at };
@@ -130,18 +130,18 @@ export class Announcements {
   }
 
   /** @throws ServiceError not_found, validation_failed, conflict */
-  async update(
+  async addUpdate(
     page: StatusPageDoc,
     id: string,
     { state, text }: { state: AnnouncementState; text: string },
     principal: Principal,
   ): Promise<AnnouncementDoc> {
     const before = await this.getAnnouncement(page, id);
-    checkState(before.kind, state);
+    validateState(before.kind, state);
     if (before.updates.length >= MAX_UPDATES) throw conflict(`An announcement has ${MAX_UPDATES} updates at most.`);
-    const update = this.#update(state, text, principal);
-    const ended_at = isEnd(state) ? update.at : null;
-    const { mail, marker } = toMail(update);
+    const update = this.#buildUpdate(state, text, principal);
+    const ended_at = isFinalState(state) ? update.at : null;
+    const { mail, marker } = toPendingMail(update);
     const mail_due_at = getNextMailTime({ ...before, ended_at, updates: [update] }, update.at);
     const push = { updates: { each: [update], keep: MAX_UPDATES }, mails: { each: [mail] } };
     const set = { ended_at, mails_at: marker, mail_due_at };
@@ -159,25 +159,25 @@ export class Announcements {
     await this.deps.audit.record(principal, 'announcement.deleted', id, { page: page.slug, title });
   }
 
-  #update(state: AnnouncementState, text: string, principal: Principal): AnnouncementUpdate {
+  #buildUpdate(state: AnnouncementState, text: string, principal: Principal): AnnouncementUpdate {
     const { ids, clock } = this.deps;
     return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: getPrincipalName(principal) };
   }
 }
 
-function toMail({ id, at, state, text }: AnnouncementUpdate): { mail: AnnouncementMail; marker: string } {
+function toPendingMail({ id, at, state, text }: AnnouncementUpdate): { mail: AnnouncementMail; marker: string } {
   const mail = { id, at, state, text };
-  return { mail, marker: toMarker(mail) };
+  return { mail, marker: formatMailMarker(mail) };
 }
 
 /** @throws ServiceError validation_failed */
-function checkState(kind: AnnouncementKind, state: AnnouncementState): void {
+function validateState(kind: AnnouncementKind, state: AnnouncementState): void {
   const states = listStates(kind);
   if (!states.includes(state)) throw invalid({ state: `must be one of ${states.join(', ')}` });
 }
 
 /** @throws ServiceError validation_failed */
-function checkTimes(kind: AnnouncementKind, starts_at: string, ends_at: string | null): void {
+function validateTimes(kind: AnnouncementKind, starts_at: string, ends_at: string | null): void {
   if (kind === 'incident' && ends_at !== null)
     throw invalid({ ends_at: 'is of planned work: an incident ends when it is resolved' });
   if (kind === 'maintenance' && ends_at === null) throw invalid({ ends_at: 'is required of planned work' });

@@ -2,18 +2,18 @@ import { inject, injectable, StoreConflict, type Principal } from '../../../kern
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
 import { findChangedFields } from '../../../lib/changed-fields.js';
-import { isZone } from '../../../lib/local-time.js';
-import { all } from '../../../lib/paging.js';
+import { isTimeZone } from '../../../lib/local-time.js';
+import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { AuditFields } from '../../../ports/domain/audit.js';
-import { canSetHost, getPrincipalName, getOwnProject } from '../caller.js';
+import { canSetHost, getPrincipalName, getTokenProject } from '../caller.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   hasPassword,
   MAX_PASSWORD_BYTES,
   MAX_PAGE_MONITORS,
   toStatusPageView,
-  type Component,
+  type StatusPageComponent,
   type ComponentFields,
   type PageFields,
   type PagePassword,
@@ -22,22 +22,22 @@ import {
 } from '../model/page.js';
 
 const MAX_PAGES = 200;
-const TAKEN_MESSAGES = { slug: 'is the slug of another status page', host: 'shows another status page' };
+const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 'shows another status page' };
 
 @injectable()
-export class StatusPages {
+export class StatusPageService {
   constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
 
   /** Lists pages by title. A project token sees only the pages of its project. */
   async list(principal: Principal): Promise<StatusPageView[]> {
-    const own = getOwnProject(principal);
-    const pages = await all(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
+    const own = getTokenProject(principal);
+    const pages = await collectAll(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
     return pages
-      .map((page) => this.view(page))
+      .map((page) => this.toView(page))
       .toSorted((a, b) => a.title.localeCompare(b.title, 'en') || (a.slug < b.slug ? -1 : 1));
   }
 
-  view(page: StatusPageDoc): StatusPageView {
+  toView(page: StatusPageDoc): StatusPageView {
     return toStatusPageView(page, this.deps.baseUrl());
   }
 
@@ -47,15 +47,15 @@ export class StatusPages {
    */
   async getPage(name: string, principal: Principal): Promise<StatusPageDoc> {
     const found = (await this.deps.pages.get(name)) ?? (await this.findBySlug(name));
-    return owned(getOwnProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
+    return owned(getTokenProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
   }
 
   findById(id: string): Promise<StatusPageDoc | null> {
     return this.deps.pages.get(id);
   }
 
-  canTakeSubscribers({ subscriptions }: StatusPageDoc): boolean {
-    return subscriptions === true && this.deps.mail()?.configured === true;
+  acceptsSubscribers({ subscriptions }: StatusPageDoc): boolean {
+    return subscriptions === true && this.deps.mail()?.isConfigured === true;
   }
 
   async findBySlug(slug: string): Promise<StatusPageDoc | null> {
@@ -63,8 +63,8 @@ export class StatusPages {
     return items[0] ?? null;
   }
 
-  listHosted(): Promise<StatusPageDoc[]> {
-    return all(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
+  listWithCustomHost(): Promise<StatusPageDoc[]> {
+    return collectAll(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
   }
 
   /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
@@ -82,7 +82,7 @@ export class StatusPages {
       timezone,
       indexed: false,
       published: false,
-      project: getOwnProject(principal),
+      project: getTokenProject(principal),
       components: [],
       logo_type: null,
       preview_key: ids.secret(24),
@@ -101,7 +101,7 @@ export class StatusPages {
    * Writes only the given fields.
    * @throws ServiceError as `create`, and not_found
    */
-  async edit(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+  async change(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const before = await this.getPage(name, principal);
     const after = await this.#applyFields(before, fields, principal);
     await this.#save(before, after, fields);
@@ -168,14 +168,14 @@ export class StatusPages {
       if (!(error instanceof StoreConflict)) throw error;
       const field = slug !== undefined && !error.index.includes('host') ? 'slug' : 'host';
       const value = field === 'slug' ? slug : host;
-      throw conflict(`${value} ${TAKEN_MESSAGES[field]}.`, { fields: { [field]: TAKEN_MESSAGES[field] } });
+      throw conflict(`${value} ${CONFLICT_MESSAGES[field]}.`, { fields: { [field]: CONFLICT_MESSAGES[field] } });
     }
   }
 
   async #applyFields(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const { components, host, text, seller, password, project = before.project, ...rest } = fields;
     const timezone = rest.timezone ?? before.timezone;
-    if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
+    if (!isTimeZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
     if (own !== known && !canSetHost(principal)) {
@@ -196,11 +196,11 @@ export class StatusPages {
       components: components === undefined ? before.components : components.map(toComponent),
       ...(own !== undefined && { host: own }),
     };
-    if (rest.subscriptions === true && this.deps.mail()?.configured !== true)
+    if (rest.subscriptions === true && this.deps.mail()?.isConfigured !== true)
       throw invalid({ subscriptions: 'needs e-mail: set notifications.smtp_host' });
     if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
       throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
-    if (components !== undefined || after.project !== before.project) await this.#checkComponents(after);
+    if (components !== undefined || after.project !== before.project) await this.#validateComponents(after);
     return password === undefined ? after : { ...after, password: await this.#hashPassword(password) };
   }
 
@@ -210,7 +210,7 @@ export class StatusPages {
   }
 
   async #resolveProject(slug: string | null, principal: Principal): Promise<string | null> {
-    const own = getOwnProject(principal);
+    const own = getTokenProject(principal);
     if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
     const fields = { project: 'is not the slug of a project' };
@@ -218,7 +218,7 @@ export class StatusPages {
   }
 
   /** @throws ServiceError validation_failed */
-  async #checkComponents({ components, project }: StatusPageDoc): Promise<void> {
+  async #validateComponents({ components, project }: StatusPageDoc): Promise<void> {
     const names = new Set<string>();
     components.forEach(({ name, sources, subtree }, i) => {
       if (names.has(name)) throw invalid({ [`components.${i}.name`]: `${name} is there already` });
@@ -231,7 +231,7 @@ export class StatusPages {
     const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
     // The named monitors first, so that a project token learns nothing about subtrees of another
     // project's monitor.
-    const named = await this.deps.watchdog.conditions({ ...query, subtrees: [] });
+    const named = await this.deps.watchdog.listConditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);
     const known = new Set(named.monitors.map((one) => one.source));
     components.forEach((one, i) => {
@@ -242,11 +242,11 @@ export class StatusPages {
         throw invalid({ [`components.${i}.subtree`]: `unknown: ${one.subtree}` });
     });
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
-    if (!(await this.deps.watchdog.conditions({ ...query, subtrees })).complete) throw invalid(tooMany);
+    if (!(await this.deps.watchdog.listConditions({ ...query, subtrees })).complete) throw invalid(tooMany);
   }
 }
 
-const toComponent = ({ name, sources = [], subtree = null, details = false }: ComponentFields): Component => ({
+const toComponent = ({ name, sources = [], subtree = null, details = false }: ComponentFields): StatusPageComponent => ({
   name: cleanText(name),
   sources: [...new Set(sources)],
   subtree,

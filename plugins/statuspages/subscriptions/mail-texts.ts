@@ -1,7 +1,7 @@
 import { toXmlText } from '../../../lib/text/xml.js';
-import { localOf } from '../../../lib/local-time.js';
+import { toLocalTime } from '../../../lib/local-time.js';
 import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
-import { STATE_WORDS } from '../model/labels.js';
+import { ANNOUNCEMENT_STATE_LABELS } from '../model/labels.js';
 
 export interface MailText {
   subject: string;
@@ -15,9 +15,9 @@ interface MailLink {
 }
 
 /** One line, so that text cannot inject a mail header. */
-const toLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+const toSingleLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
-function render(
+function renderMail(
   subject: string,
   paragraphs: readonly string[],
   links: readonly MailLink[],
@@ -35,14 +35,14 @@ function render(
   const html =
     '<!doctype html><html lang="en"><body style="font-family:system-ui,sans-serif;font-size:15px;line-height:1.5;color:#17211f">' +
     `${parts.map((one) => `<p>${one}</p>`).join('')}</body></html>`;
-  return { subject: toLine(subject), text: `${text}\n`, html };
+  return { subject: toSingleLine(subject), text: `${text}\n`, html };
 }
 
 export const renderConfirmation = (title: string, url: string): MailText =>
-  render(
+  renderMail(
     `Confirm updates of ${title}`,
     [
-      `Somebody, probably you, asked for updates of “${toLine(title)}” to this address.`,
+      `Somebody, probably you, asked for updates of “${toSingleLine(title)}” to this address.`,
       'Open this address within 24 hours and confirm it there. Without that you get no further mail.',
     ],
     [{ label: 'Confirm', url }],
@@ -50,43 +50,43 @@ export const renderConfirmation = (title: string, url: string): MailText =>
   );
 
 export const renderAlreadySubscribed = (title: string, unsubscribe: string): MailText =>
-  render(
+  renderMail(
     `You get updates of ${title}`,
-    [`Somebody, probably you, asked for updates of “${toLine(title)}” to this address. You get them already.`],
+    [`Somebody, probably you, asked for updates of “${toSingleLine(title)}” to this address. You get them already.`],
     [],
     { label: 'Unsubscribe', url: unsubscribe },
   );
 
-export interface AnnouncementNews {
+export interface AnnouncementChangeNotice {
   state: AnnouncementState;
   text: string | null;
 }
 
-const formatTime = (at: string, zone: string): string => `${localOf(at, zone).replace('T', ' ')} (${zone})`;
+const formatTime = (at: string, zone: string): string => `${toLocalTime(at, zone).replace('T', ' ')} (${zone})`;
 
 const SCHEDULED_TEXTS: Partial<Record<AnnouncementState, string>> = {
   underway: 'The planned work has begun.',
   completed: 'The planned work has ended.',
 };
 
-export function renderNews(
+export function renderAnnouncement(
   page: { title: string; timezone: string },
   { kind, title, components, starts_at, ends_at }: AnnouncementDoc,
-  { state, text }: AnnouncementNews,
+  { state, text }: AnnouncementChangeNotice,
   links: { page: string; unsubscribe: string },
 ): MailText {
-  const word = STATE_WORDS[state];
+  const word = ANNOUNCEMENT_STATE_LABELS[state];
   const times =
     kind === 'maintenance' && ends_at !== null && state === 'planned'
       ? `From ${formatTime(starts_at, page.timezone)} until ${formatTime(ends_at, page.timezone)}.`
       : null;
-  return render(
+  return renderMail(
     `[${page.title}] ${title}: ${word.toLowerCase()}`,
     [
-      `${toLine(title)}: ${word}`,
+      `${toSingleLine(title)}: ${word}`,
       text ?? SCHEDULED_TEXTS[state] ?? word,
       ...(times === null ? [] : [times]),
-      ...(components.length === 0 ? [] : [`It is about: ${components.map(toLine).join(', ')}.`]),
+      ...(components.length === 0 ? [] : [`It is about: ${components.map(toSingleLine).join(', ')}.`]),
     ],
     [{ label: 'Status page', url: links.page }],
     { label: 'Unsubscribe', url: links.unsubscribe },

@@ -4,31 +4,31 @@
  * ones by `mails_at`.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
+import { iterateItems } from '../../../lib/paging.js';
 import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   getNextMailTime,
-  getState,
-  toMarker,
+  getAnnouncementState,
+  formatMailMarker,
   type AnnouncementDoc,
   type AnnouncementMail,
 } from '../model/announcement.js';
 import { toStatusPageView, type StatusPageDoc } from '../model/page.js';
 import type { SubscriberDoc } from '../model/subscriber.js';
-import { Subscribers } from './subscribers.js';
-import { renderAlreadySubscribed, renderConfirmation, renderNews, type MailText } from './mail-texts.js';
+import { SubscriberService } from './subscribers.js';
+import { renderAlreadySubscribed, renderConfirmation, renderAnnouncement, type MailText } from './mail-texts.js';
 
 const BATCH_SIZE = 100;
 
 @injectable()
-export class SubscriberNews {
+export class SubscriberNotifier {
   #run: Promise<void> | null = null;
   #again = false;
 
   constructor(
     @inject(DEPS) private readonly deps: StatusPagesDeps,
-    @inject(Subscribers) private readonly subscribers: Subscribers,
+    @inject(SubscriberService) private readonly subscribers: SubscriberService,
   ) {}
 
   wake(): void {
@@ -37,11 +37,11 @@ export class SubscriberNews {
 
   run(): Promise<void> {
     this.#again = true;
-    this.#run ??= this.#drive().finally(() => (this.#run = null));
+    this.#run ??= this.#processAll().finally(() => (this.#run = null));
     return this.#run;
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#run?.catch(() => {});
   }
 
@@ -49,7 +49,7 @@ export class SubscriberNews {
    * Sends the confirmation mail.
    * @param token null when the address is already confirmed
    */
-  async askToConfirm(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
+  async sendConfirmation(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
     const mail = this.deps.mail();
     if (mail === undefined) return;
     const base = this.#getPageUrl(page);
@@ -62,11 +62,11 @@ export class SubscriberNews {
     await mail.enqueue([{ ...this.#toRecipientMail(page, subscriber, text, id), urgent: true }]);
   }
 
-  async #drive(): Promise<void> {
+  async #processAll(): Promise<void> {
     while (this.#again) {
       this.#again = false;
       await this.#enqueueDue();
-      for await (const doc of each(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH_SIZE }))
+      for await (const doc of iterateItems(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH_SIZE }))
         await this.#sendAnnouncement(doc);
     }
   }
@@ -74,10 +74,10 @@ export class SubscriberNews {
   async #enqueueDue(): Promise<void> {
     const { announcements, clock, ids } = this.deps;
     const now = clock.iso();
-    for await (const doc of each(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH_SIZE })) {
+    for await (const doc of iterateItems(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH_SIZE })) {
       const { id, mail_due_at = null } = doc;
-      const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: getState(doc, now), text: null };
-      const set = { mails_at: toMarker(entry), mail_due_at: getNextMailTime(doc, now) };
+      const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: getAnnouncementState(doc, now), text: null };
+      const set = { mails_at: formatMailMarker(entry), mail_due_at: getNextMailTime(doc, now) };
       await announcements.change({ id, mail_due_at }, { set, push: { mails: { each: [entry] } } });
     }
   }
@@ -86,7 +86,7 @@ export class SubscriberNews {
     const { pages, announcements } = this.deps;
     const page = await pages.get(doc.page_id);
     const mail = this.deps.mail();
-    const isSent = page !== null && page.published && page.subscriptions === true && mail?.configured === true;
+    const isSent = page !== null && page.published && page.subscriptions === true && mail?.isConfigured === true;
     if (isSent) for (const entry of doc.mails ?? []) await this.#enqueue(mail, page, doc, entry);
     const ids = (doc.mails ?? []).map(({ id }) => id);
     // Guarded by the marker, which every new entry changes.
@@ -107,7 +107,7 @@ export class SubscriberNews {
               page: toStatusPageView(page, this.deps.baseUrl()).url,
               ...this.#buildLinks(page, subscriber),
             };
-            const text = renderNews(page, doc, entry, links);
+            const text = renderAnnouncement(page, doc, entry, links);
             return this.#toRecipientMail(page, subscriber, text, `news:${entry.id}:${subscriber.id}`);
           }),
       );

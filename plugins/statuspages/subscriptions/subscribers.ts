@@ -2,13 +2,13 @@
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import type { StatusPageDoc } from '../model/page.js';
 import {
   formatUnsubscribeToken,
-  hashToken,
+  hashConfirmationToken,
   MAX_SUBSCRIBERS,
   parseUnsubscribeToken,
   toSubscriberKey,
@@ -18,26 +18,26 @@ import {
 const CONFIRMATION_LIFETIME_MS = DAY_MS;
 const BATCH_SIZE = 200;
 
-type PageId = Pick<StatusPageDoc, 'id'>;
+type PageReference = Pick<StatusPageDoc, 'id'>;
 
 @injectable()
-export class Subscribers {
+export class SubscriberService {
   readonly #linkKey: Buffer;
 
   constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {
     this.#linkKey = deps.cipher.derive('statuspages.unsubscribe');
   }
 
-  listPage({ id: page_id }: PageId, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
+  listPage({ id: page_id }: PageReference, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
     const sort = [['created_at', 'desc']] as const;
     return findReadable(this.deps.subscribers, { filter: { page_id }, sort, limit, after: cursor });
   }
 
-  count({ id: page_id }: PageId): Promise<number> {
+  count({ id: page_id }: PageReference): Promise<number> {
     return this.deps.subscribers.count({ page_id, confirmed_at: { gt: '' } });
   }
 
-  listConfirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
+  listConfirmed({ id: page_id }: PageReference): AsyncGenerator<SubscriberDoc[]> {
     return iteratePages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
   }
 
@@ -47,7 +47,7 @@ export class Subscribers {
    * @throws ServiceError conflict when the page is full
    */
   async addPending(
-    { id: page_id }: PageId,
+    { id: page_id }: PageReference,
     email: string,
   ): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
     const { subscribers, ids, clock } = this.deps;
@@ -56,7 +56,7 @@ export class Subscribers {
       if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw createFullError();
     const key = toSubscriberKey(page_id, email);
     const token = ids.secret(43);
-    const pending = { confirm_hash: hashToken(token), confirm_until: isoOf(clock.now() + CONFIRMATION_LIFETIME_MS) };
+    const pending = { confirm_hash: hashConfirmationToken(token), confirm_until: toIsoString(clock.now() + CONFIRMATION_LIFETIME_MS) };
     const renewed = await subscribers.change({ key, confirmed_at: null }, { set: pending });
     if (renewed !== null) return { subscriber: renewed.doc, token };
     const subscriber: SubscriberDoc = {
@@ -80,9 +80,9 @@ export class Subscribers {
   }
 
   /** Returns the subscriber that the token confirms; null when it is unknown, used or expired. */
-  async findPending({ id: page_id }: PageId, token: string): Promise<SubscriberDoc | null> {
+  async findPending({ id: page_id }: PageReference, token: string): Promise<SubscriberDoc | null> {
     const { subscribers, clock } = this.deps;
-    const { items } = await subscribers.find({ filter: { confirm_hash: hashToken(token) }, limit: 1 });
+    const { items } = await subscribers.find({ filter: { confirm_hash: hashConfirmationToken(token) }, limit: 1 });
     const [found] = items;
     const isLive = found?.page_id === page_id && (found.confirm_until ?? '') > clock.iso();
     return isLive ? found : null;
@@ -92,7 +92,7 @@ export class Subscribers {
    * @returns false when the token is unknown, used or expired
    * @throws ServiceError conflict when the page is full
    */
-  async confirm(page: PageId, token: string): Promise<boolean> {
+  async confirm(page: PageReference, token: string): Promise<boolean> {
     const found = await this.findPending(page, token);
     if (found === null) return false;
     if ((await this.count(page)) >= MAX_SUBSCRIBERS) throw createFullError();

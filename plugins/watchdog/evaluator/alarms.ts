@@ -4,10 +4,10 @@
  * nearest ancestor that was down at the last check.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
-import { listAncestors, findDownAncestor, toRelative, Ancestry, type TreeRelative } from '../tree/ancestry.js';
-import { ToldDamage } from '../../../ports/store/told-damage.js';
+import { collectAll } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
+import { listAncestors, findDownAncestor, toRelative, AncestryLoader, type TreeRelative } from '../tree/ancestry.js';
+import { CorruptionReporter } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/source.js';
@@ -18,22 +18,22 @@ import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.j
 const BATCH_SIZE = 500;
 
 @injectable()
-export class DeferredAlarms {
-  readonly #damage: ToldDamage;
+export class DeferredAlarmService {
+  readonly #damage: CorruptionReporter;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {
-    this.#damage = new ToldDamage(deps.log, 'a monitor');
+    this.#damage = new CorruptionReporter(deps.log, 'a monitor');
   }
 
   /**
    * Emits the alarms whose delay is over.
    * @param waiting suppressed monitors with `released_at`
    */
-  async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
-    const family = await this.ancestry.load(waiting);
+  async emitDueAlarms(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
+    const family = await this.ancestry.loadAncestors(waiting);
     const { ids, config } = this.deps;
     const pending = waiting.map((doc): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, ids, now);
@@ -44,8 +44,8 @@ export class DeferredAlarms {
       if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
       if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
       if (now < getDeferredAlarmTime(since, getIntervalSeconds(doc)))
-        return { changeSet: changeSet.assign({ released_at: isoOf(since) }) };
-      return { changeSet: changeSet.alarm(true) };
+        return { changeSet: changeSet.assign({ released_at: toIsoString(since) }) };
+      return { changeSet: changeSet.emitAlarm(true) };
     });
     const { won, errors } = await writeChangeSets(this.deps.monitors, pending, this.deps.log);
     return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
@@ -59,7 +59,7 @@ export class DeferredAlarms {
     for (let i = 0; i < names.length; i += BATCH_SIZE) {
       const part = names.slice(i, i + BATCH_SIZE);
       const filter = { id: { in: part.map(getMonitorId) } };
-      const page = await monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
+      const page = await monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
       const there = page.items.filter((doc) => doc.deleted_at === null);
       const found = new Map(there.map((doc) => [doc.source, doc]));
       for (const name of part) {
@@ -72,10 +72,10 @@ export class DeferredAlarms {
   }
 
   #findSuppressedBy(source: string): Promise<MonitorDoc[]> {
-    return all(this.deps.monitors, {
+    return collectAll(this.deps.monitors, {
       filter: { suppressed_by: source },
       limit: BATCH_SIZE,
-      damaged: this.#damage.tell,
+      damaged: this.#damage.report,
     });
   }
 
@@ -85,18 +85,18 @@ export class DeferredAlarms {
    * @param moved when the position changed, in ms; absent for monitors that did not move
    * @returns the monitors whose delay runs
    */
-  async release(
+  async releaseAlarms(
     freed: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
     now: number,
   ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
-    const family = await this.ancestry.load(freed.map(({ doc }) => doc));
+    const family = await this.ancestry.loadAncestors(freed.map(({ doc }) => doc));
     const pending = freed.map(({ doc, by, moved }): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
       const above = findDownAncestor(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
       const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
       const since = getReleaseTime(doc, listAncestors(doc, family), moved ?? gone, now);
-      return { changeSet: changeSet.assign({ suppressed_by: null, released_at: isoOf(since) }) };
+      return { changeSet: changeSet.assign({ suppressed_by: null, released_at: toIsoString(since) }) };
     });
     const changing = pending.filter(({ changeSet }) => hasChanged(changeSet));
     const { won, errors } = await writeChangeSets(this.deps.monitors, changing, this.deps.log);
@@ -108,7 +108,7 @@ export class DeferredAlarms {
     const all = [top, ...(await this.ancestry.listDescendants(top.source))];
     const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
     const suppressed = all.filter(({ alarm, released_at }) => alarm === 'suppressed' && released_at === null);
-    const looked = await this.release(
+    const looked = await this.releaseAlarms(
       suppressed.map((doc) => ({ doc, by: null, moved })),
       now,
     );
@@ -120,13 +120,13 @@ export class DeferredAlarms {
    * Marks the suppressed monitors below one that will be deleted, whose suppressor may then be
    * unreachable. The mark comes first, so that the next run recovers from a crash.
    */
-  async releaseBelow(source: string, now: number): Promise<MonitorDoc[]> {
+  async markSubtreeForRelease(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
     const held = (await this.ancestry.listDescendants(source)).filter(
       ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
     );
     const marked = held.map((doc) => ({
-      changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: true, reparented_at: isoOf(now) }),
+      changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: true, reparented_at: toIsoString(now) }),
     }));
     const { won } = await writeChangeSets(monitors, marked, log);
     return won.map(({ next }) => next);

@@ -3,7 +3,7 @@
  * continues where the budget ended (contract 30, runs).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -16,11 +16,11 @@ const INCIDENT_RETENTION_MS = 400 * DAY_MS;
 /** More than four of the longest intervals: an older gap cannot credit any monitor. */
 const OUTAGE_RETENTION_MS = 5 * 366 * DAY_MS;
 const BATCH_SIZE = 500;
-const BUDGET_MS = 5_000;
+const RUN_BUDGET_MS = 5_000;
 const CLEANUP_MARK_ID = 'cleanup';
 
 @injectable()
-export class Cleanup {
+export class RetentionCleanup {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /**
@@ -28,7 +28,7 @@ export class Cleanup {
    * @param check throws when the lease is lost
    */
   async run(check: () => void): Promise<RunCleanup> {
-    const { marks, clock, clockBelieved } = this.deps;
+    const { marks, clock, isClockTrusted: clockBelieved } = this.deps;
     const now = clock.now();
     const last = await marks.get(CLEANUP_MARK_ID);
     const age = last === null ? HOUR_MS : now - Date.parse(last.at);
@@ -36,9 +36,9 @@ export class Cleanup {
     const began = clock.monotonic();
     const done = await this.#sweep(now, () => {
       check();
-      return clock.monotonic() - began < BUDGET_MS;
+      return clock.monotonic() - began < RUN_BUDGET_MS;
     });
-    if (done.complete) await marks.change({ id: CLEANUP_MARK_ID }, { set: { at: isoOf(now) } }, { upsert: true });
+    if (done.complete) await marks.change({ id: CLEANUP_MARK_ID }, { set: { at: toIsoString(now) } }, { upsert: true });
     return { ...done, duration_ms: Math.round(clock.monotonic() - began) };
   }
 
@@ -49,11 +49,11 @@ export class Cleanup {
     const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
       ['samples', chunks, { to: { lt: samples } }],
       ['rollups', rollups, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
-      ['runs', runs, { started_at: { lt: isoOf(now - RUN_RETENTION_MS) } }],
-      ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
-      [null, incidents, { ended_at: { gt: '', lt: isoOf(now - INCIDENT_RETENTION_MS) } }],
-      [null, changes, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
-      [null, outages, { to: { lt: isoOf(now - OUTAGE_RETENTION_MS) } }],
+      ['runs', runs, { started_at: { lt: toIsoString(now - RUN_RETENTION_MS) } }],
+      ['events', timeline, { at: { lt: toIsoString(now - config.timeline_days * DAY_MS) } }],
+      [null, incidents, { ended_at: { gt: '', lt: toIsoString(now - INCIDENT_RETENTION_MS) } }],
+      [null, changes, { at: { lt: toIsoString(now - config.timeline_days * DAY_MS) } }],
+      [null, outages, { to: { lt: toIsoString(now - OUTAGE_RETENTION_MS) } }],
     ];
     for (const [name, collection, filter] of parts) {
       for (let n = BATCH_SIZE; n === BATCH_SIZE;) {

@@ -1,9 +1,9 @@
-import { isoOf } from '../../../lib/time.js';
-import type { Find, Page } from '../../../ports/store.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { FindQuery, Page } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 
-export interface DueQuery extends Required<Pick<Find, 'damaged' | 'limit'>> {
+export interface DueQuery extends Required<Pick<FindQuery, 'damaged' | 'limit'>> {
   /** In ms; monitors with an earlier check time are due. */
   now: number;
   from: string | null;
@@ -13,7 +13,7 @@ export async function* readDueMonitors(
   monitors: WatchdogDeps['monitors'],
   { now, from, limit, damaged }: DueQuery,
 ): AsyncGenerator<Page<MonitorDoc>, void, undefined> {
-  const filter = { next_check_at: { gt: '', lt: isoOf(now) } };
+  const filter = { next_check_at: { gt: '', lt: toIsoString(now) } };
   const read = (after: string | null): Promise<Page<MonitorDoc>> => {
     const page = monitors.find({ filter, sort: [['next_check_at', 'asc']], limit, after, damaged });
     // The failure is thrown where the page is awaited. Here it must only not count as unhandled.

@@ -7,37 +7,37 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/lease.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page, StoreDamaged } from '../../../ports/store.js';
-import { ToldDamage } from '../../../ports/store/told-damage.js';
-import { DeferredAlarms } from './alarms.js';
-import { findDownAncestor, toRelative, Ancestry, type TreeFamily } from '../tree/ancestry.js';
-import { GroupStates } from '../groups/group-states.js';
-import { Cleanup } from './cleanup.js';
+import { CorruptionReporter } from '../../../ports/store/told-damage.js';
+import { DeferredAlarmService } from './alarms.js';
+import { findDownAncestor, toRelative, AncestryLoader, type TreeFamily } from '../tree/ancestry.js';
+import { GroupStateService } from '../groups/group-states.js';
+import { RetentionCleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { readDueMonitors } from './due-monitors.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
-import { sumGapsSince, type Gap, Outages } from './outages.js';
-import { MAX_CHANGES, toRunRecord, EvaluatorRuns } from './runs.js';
+import { sumGapsSince, type Gap, OutageRecorder } from './outages.js';
+import { MAX_RECORDED_CHANGES, toRunRecord, EvaluatorRunService } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
 import {
   restoreHeldState,
-  isHeld,
+  isInMaintenance,
   isSilenced,
   getNextCheck,
   getRunLimit,
   findRunStart,
-  getWatchedLimits,
+  getActiveLimits,
 } from '../model/timing.js';
-import { Maintenance } from '../maintenance/maintenance.js';
+import { WindowApplier } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { formatSilenceReason } from '../model/why.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
-export const LEASE_MS = 45_000;
+export const EVALUATOR_LEASE_MS = 45_000;
 const PAGE_SIZE = 1_000;
-const READ_AHEAD_SIZE = 250;
+const PREFETCH_PAGE_SIZE = 250;
 const TIME_FIELDS = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
 interface RunContext {
@@ -49,20 +49,20 @@ interface RunContext {
 }
 
 @injectable()
-export class Evaluator {
-  readonly #damage: ToldDamage;
+export class MonitorEvaluator {
+  readonly #damage: CorruptionReporter;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
-    @inject(Outages) private readonly outages: Outages,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
-    @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
-    @inject(Cleanup) private readonly cleanup: Cleanup,
-    @inject(Maintenance) private readonly maintenance: Maintenance,
-    @inject(GroupStates) private readonly groups: GroupStates,
+    @inject(EvaluatorRunService) private readonly runs: EvaluatorRunService,
+    @inject(OutageRecorder) private readonly outages: OutageRecorder,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
+    @inject(DeferredAlarmService) private readonly alarms: DeferredAlarmService,
+    @inject(RetentionCleanup) private readonly cleanup: RetentionCleanup,
+    @inject(WindowApplier) private readonly maintenance: WindowApplier,
+    @inject(GroupStateService) private readonly groups: GroupStateService,
   ) {
-    this.#damage = new ToldDamage(deps.log, 'a monitor');
+    this.#damage = new CorruptionReporter(deps.log, 'a monitor');
   }
 
   async evaluate<T>(
@@ -91,39 +91,39 @@ export class Evaluator {
    * @returns null when a live owner holds it
    */
   async #acquireLease(): Promise<HeldLease | null> {
-    const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;
-    return (await createProcessLease(this.deps.leases, this.deps, options)).take();
+    const options = { id: 'evaluator', what: 'the evaluator', ttlMs: EVALUATOR_LEASE_MS, judge: 'clock' } as const;
+    return (await createProcessLease(this.deps.leases, this.deps, options)).acquire();
   }
 
   /** @param changed receives monitors with entries to flush, even when the run fails later */
   async #runRecorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
     const { clock, log } = this.deps;
     const began = clock.monotonic();
-    const run = await this.runs.begin(trigger, held.fence);
+    const run = await this.runs.startRun(trigger, held.fence);
     try {
       await this.#run(run, held, changed);
       run.cleanup = await this.cleanup.run(() => held.check());
-      return await this.runs.finish(run, 'ok', clock.monotonic() - began);
+      return await this.runs.finishRun(run, 'ok', clock.monotonic() - began);
     } catch (error) {
       if (error instanceof LeaseLost) {
         log.warn({ run_id: run.id }, 'a run of the evaluator lost its lease');
         return toRunRecord({ ...run, result: 'aborted' });
       }
-      await this.runs.finish(run, 'error', clock.monotonic() - began);
+      await this.runs.finishRun(run, 'error', clock.monotonic() - began);
       throw error;
     }
   }
 
   async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
     const now = this.deps.clock.now();
-    if (held.setBack) run.errors += await this.#rebaseTimes(held, now);
+    if (held.hasClockMovedBack) run.errors += await this.#rebaseTimes(held, now);
     const windows = await this.maintenance.apply();
     run.errors += windows.errors;
     changed.push(...windows.changed);
     held.check();
     const found = await this.#evaluateStates(run, held, changed, now);
     held.check();
-    const freed = await this.alarms.release(await this.alarms.findReleased(), now);
+    const freed = await this.alarms.releaseAlarms(await this.alarms.findReleased(), now);
     const waiting = [...found.waiting, ...freed.waiting];
     for (const top of found.relook) {
       const looked = await this.alarms.reevaluateTree(top, now);
@@ -131,8 +131,8 @@ export class Evaluator {
       run.errors += looked.errors;
     }
     held.check();
-    const over = waiting.filter(({ next_check_at }) => next_check_at !== null && next_check_at < isoOf(now));
-    const deferred = await this.alarms.defer(over, now);
+    const over = waiting.filter(({ next_check_at }) => next_check_at !== null && next_check_at < toIsoString(now));
+    const deferred = await this.alarms.emitDueAlarms(over, now);
     run.alarms_emitted += deferred.emitted.length;
     run.errors += freed.errors + deferred.errors;
     changed.push(...deferred.emitted.map(({ next }) => next));
@@ -146,10 +146,10 @@ export class Evaluator {
    */
   async #rebaseTimes(held: HeldLease, now: number): Promise<number> {
     const { monitors, ids, log } = this.deps;
-    const at = isoOf(now);
+    const at = toIsoString(now);
     let errors = 0;
     held.check();
-    await this.runs.rebase(at);
+    await this.runs.clampFutureTimes(at);
     for await (const items of iteratePages(monitors, { filter: { deleted_at: null }, limit: PAGE_SIZE })) {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
@@ -169,11 +169,11 @@ export class Evaluator {
    * be due.
    */
   async #evaluateStates(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<RunContext> {
-    const outages = await this.outages.gaps();
+    const outages = await this.outages.listGaps();
     const found: RunContext = { family: new Map(), waiting: [], relook: [], changed, outages };
     const first: MonitorDoc[] = [];
     let rest: string | null = null;
-    for await (const { items, next } of this.#readDue(run, now, null, READ_AHEAD_SIZE)) {
+    for await (const { items, next } of this.#readDue(run, now, null, PREFETCH_PAGE_SIZE)) {
       held.check();
       this.#markExpectedDown(items, found, now);
       if (first.length >= PAGE_SIZE) continue;
@@ -192,21 +192,21 @@ export class Evaluator {
   #readDue(run: RunDoc, now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>> {
     const damaged = (error: StoreDamaged): void => {
       run.errors++;
-      this.#damage.tell(error);
+      this.#damage.report(error);
     };
     return readDueMonitors(this.deps.monitors, { now, from, limit, damaged });
   }
 
   #markExpectedDown(docs: readonly MonitorDoc[], { family, outages }: RunContext, now: number): void {
     for (const doc of docs)
-      if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...toRelative(doc), state: 'down' });
+      if (isDownDue(doc, outages.gaps, now)) family.set(doc.source, { ...toRelative(doc), state: 'down' });
   }
 
   async #evaluatePage(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Promise<void> {
     const { monitors, log } = this.deps;
     run.evaluated += docs.length;
-    const late = docs.filter((doc) => isLate(doc, found.outages.gaps, now) || isSilenceOver(doc, now));
-    await this.ancestry.load(late, found.family);
+    const late = docs.filter((doc) => isWarningDue(doc, found.outages.gaps, now) || isSilenceOver(doc, now));
+    await this.ancestry.loadAncestors(late, found.family);
     const { won, errors } = await writeChangeSets(monitors, this.#evaluateEach(run, docs, found, now), log);
     run.errors += errors;
     for (const changeSet of won) if (changeSet.entries.length > 0) this.#count(run, changeSet, found);
@@ -235,7 +235,7 @@ export class Evaluator {
     if (next.state === 'warning') run.to_warning++;
     if (next.state === 'down') run.to_down++;
     if (next.alarm === 'suppressed') run.alarms_suppressed++;
-    if (run.changes.length >= MAX_CHANGES) return;
+    if (run.changes.length >= MAX_RECORDED_CHANGES) return;
     run.changes.push({ source: next.source, from: before.state, to: next.state, suppressed_by: next.suppressed_by });
   }
 
@@ -244,35 +244,35 @@ export class Evaluator {
     // The check after a move comes first, because both write the monitor.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
     if (isHeard) changeSet.endSilence(findDownAncestor(doc, family)?.source ?? null);
-    const over = typeof doc.maintenance_id === 'string' && !isHeld(doc, now);
+    const over = typeof doc.maintenance_id === 'string' && !isInMaintenance(doc, now);
     if (over) changeSet.assign(NO_MAINTENANCE);
     const resumed = restoreHeldState(doc, now);
     if (over && resumed.state === 'down') {
-      changeSet.down(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
+      changeSet.setDown(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
       if (doc.group === true) return { changeSet };
-      return { changeSet: changeSet.raise(findDownAncestor(doc, family)?.source ?? null) };
+      return { changeSet: changeSet.raiseAlarm(findDownAncestor(doc, family)?.source ?? null) };
     }
     const due = getThresholds(resumed, outages.gaps);
     if (due === null) {
-      if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over') };
+      if (over) return { changeSet: changeSet.setState(resumed.state, 'Maintenance is over') };
       return isHeard ? { changeSet } : null;
     }
     const { warn, down, credit } = due;
     // The service was late, not the target: its state is unknown, so there is no alarm.
     const isLateItself = resumed.probed === true;
     if (isLateItself && now > down)
-      return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
+      return { changeSet: changeSet.setState('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
-      changeSet.down(down, describeLateness(resumed, now - credit));
-      return { changeSet: changeSet.raise(findDownAncestor(doc, family)?.source ?? null), credit };
+      changeSet.setDown(down, describeLateness(resumed, now - credit));
+      return { changeSet: changeSet.raiseAlarm(findDownAncestor(doc, family)?.source ?? null), credit };
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
       const isDueTime = Boolean(resumed.schedule) || Boolean(resumed.period_seconds);
-      changeSet.to('warning', isDueTime ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
-      if (findDownAncestor(doc, family) === null) changeSet.warn(formatSilenceReason(resumed, now));
+      changeSet.setState('warning', isDueTime ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
+      if (findDownAncestor(doc, family) === null) changeSet.emitWarning(formatSilenceReason(resumed, now));
       return { changeSet, credit };
     }
-    if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
+    if (over) return { changeSet: changeSet.setState(resumed.state, 'Maintenance is over'), credit };
     // Moves the due time by the credit. While a gap is open the credit grows with every run, so it
     // is not written.
     return !isHeard && (outages.open || doc.relook) ? null : { changeSet, credit };
@@ -289,7 +289,7 @@ function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; d
   if (last_heartbeat_at !== null && Number.isNaN(last))
     throw new TypeError('the time of the last heartbeat cannot be read');
   const credit = sumGapsSince(gaps, last_heartbeat_at === null ? (findRunStart(doc) ?? Infinity) : last);
-  const limits = getWatchedLimits(doc, credit);
+  const limits = getActiveLimits(doc, credit);
   return limits && { ...limits, credit };
 }
 
@@ -307,8 +307,8 @@ function describeLateness(doc: MonitorDoc, now: number): string {
 const isSilenceOver = (doc: MonitorDoc, now: number): boolean =>
   typeof doc.silence_id === 'string' && !isSilenced(doc, now);
 
-function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
-  if (isDown(doc, gaps, now)) return true;
+function isWarningDue(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+  if (isDownDue(doc, gaps, now)) return true;
   try {
     return now > (getThresholds(restoreHeldState(doc, now), gaps)?.warn ?? Infinity);
   } catch {
@@ -316,7 +316,7 @@ function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   }
 }
 
-function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+function isDownDue(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   const resumed = restoreHeldState(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
   try {

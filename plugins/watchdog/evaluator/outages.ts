@@ -4,11 +4,11 @@
  * space. The credit is computed on evaluation, so a restart writes nothing into monitors.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { StoreFull } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-export const STAMP_INTERVAL_MS = 10_000;
+export const LIVENESS_INTERVAL_MS = 10_000;
 const MIN_GAP_MS = 60_000;
 const ALIVE_MARK_ID = 'alive';
 const MAX_GAPS = 1_000;
@@ -32,9 +32,9 @@ export const sumGapsSince = (listGaps: readonly Gap[], since: number): number =>
   listGaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 
 @injectable()
-export class Outages {
+export class OutageRecorder {
   #timer: NodeJS.Timeout | undefined;
-  #refused = false;
+  #hasRejected = false;
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
@@ -44,11 +44,11 @@ export class Outages {
    */
   async start(): Promise<void> {
     const notStored = (err: unknown): void => this.deps.log.error({ err }, 'the sign of life was not stored');
-    await this.stamp().catch((error: unknown) => {
+    await this.recordLiveness().catch((error: unknown) => {
       if (!(error instanceof StoreFull)) throw error;
       notStored(error);
     });
-    this.#timer = setInterval(() => void this.stamp().catch(notStored), STAMP_INTERVAL_MS);
+    this.#timer = setInterval(() => void this.recordLiveness().catch(notStored), LIVENESS_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -57,27 +57,27 @@ export class Outages {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    await this.stamp();
+    await this.recordLiveness();
   }
 
   /**
    * Records liveness, unless heartbeats are rejected.
    * @throws StoreFull
    */
-  async stamp(): Promise<void> {
+  async recordLiveness(): Promise<void> {
     if (this.#isRejecting()) return;
     try {
-      await this.#writeStamp();
-      this.#refused = false;
+      await this.#writeLiveness();
+      this.#hasRejected = false;
     } catch (error) {
-      if (error instanceof StoreFull) this.#refused = true;
+      if (error instanceof StoreFull) this.#hasRejected = true;
       throw error;
     }
   }
 
   #isRejecting(): boolean {
-    const now = this.deps.refuses();
-    this.#refused ||= now;
+    const now = this.deps.isRejectingHeartbeats();
+    this.#hasRejected ||= now;
     return now;
   }
 
@@ -85,16 +85,16 @@ export class Outages {
    * Writes the gap first, under an id derived from its start, then the liveness record that ends
    * it.
    */
-  async #writeStamp(): Promise<void> {
+  async #writeLiveness(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
-    const set = { at: isoOf(now) };
-    const least = this.#refused ? 0 : MIN_GAP_MS;
+    const set = { at: toIsoString(now) };
+    const least = this.#hasRejected ? 0 : MIN_GAP_MS;
     // The usual case: the last record is recent, so one write checks and renews it.
-    if ((await marks.change({ id: ALIVE_MARK_ID, at: { gte: isoOf(now - least) } }, { set })) !== null) return;
+    if ((await marks.change({ id: ALIVE_MARK_ID, at: { gte: toIsoString(now - least) } }, { set })) !== null) return;
     const last = await marks.get(ALIVE_MARK_ID);
     if (last !== null && now - Date.parse(last.at) > least) {
-      const gap = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
+      const gap = { setOnInsert: { from: last.at }, max: { to: toIsoString(now) } };
       await outages.change({ id: `gap:${last.at}` }, gap, { upsert: true });
     }
     await marks.change({ id: ALIVE_MARK_ID }, { set }, { upsert: true });
@@ -105,7 +105,7 @@ export class Outages {
    * @returns `open`: no process recorded liveness for longer than the minimum gap, or this process
    *   rejects heartbeats
    */
-  async gaps(): Promise<{ gaps: Gap[]; open: boolean }> {
+  async listGaps(): Promise<{ gaps: Gap[]; open: boolean }> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const [last, page] = await Promise.all([
@@ -119,7 +119,7 @@ export class Outages {
       .filter(({ to }) => to <= now + MIN_GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
     this.#isRejecting();
-    const open = this.#refused || now - since > MIN_GAP_MS;
+    const open = this.#hasRejected || now - since > MIN_GAP_MS;
     if (open) gaps.push({ from: since, to: now });
     return { gaps: mergeGaps(gaps), open };
   }

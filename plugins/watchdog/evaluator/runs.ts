@@ -3,18 +3,18 @@
  * as aborted.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { AHEAD_MS } from '../../../lib/clock-skew.js';
+import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { Visibility } from '../tree/visibility.js';
+import { SourceVisibility } from '../tree/visibility.js';
 import type { RunDoc } from '../model/documents.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Older runs make the evaluator unhealthy (contract 95, health). */
 export const MAX_RUN_AGE_MS = 300_000;
-export const MAX_CHANGES = 200;
+export const MAX_RECORDED_CHANGES = 200;
 
 export const NO_CLEANUP: RunCleanup = {
   ran: false,
@@ -31,21 +31,21 @@ export function toRunRecord({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
 }
 
 @injectable()
-export class EvaluatorRuns {
+export class EvaluatorRunService {
   /** Monotonic time. */
-  readonly #started: number;
+  readonly #startedAt: number;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Visibility) private readonly visibility: Visibility,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
   ) {
-    this.#started = deps.clock.monotonic();
+    this.#startedAt = deps.clock.monotonic();
   }
 
   /** Creates the record under the lease. An unfinished run belongs to a process that lost it. */
-  async begin(trigger: RunTrigger, fence: number): Promise<RunDoc> {
+  async startRun(trigger: RunTrigger, fence: number): Promise<RunDoc> {
     const { runs, ids, clock, processes } = this.deps;
-    const { host } = await processes.self();
+    const { host } = await processes.getSelf();
     const run: RunDoc = {
       id: ids.uuid(),
       trigger,
@@ -73,7 +73,7 @@ export class EvaluatorRuns {
   }
 
   /** @param duration in ms */
-  async finish(run: RunDoc, result: 'ok' | 'error' | 'aborted', duration: number): Promise<RunRecord> {
+  async finishRun(run: RunDoc, result: 'ok' | 'error' | 'aborted', duration: number): Promise<RunRecord> {
     run.result = result;
     run.finished_at = this.deps.clock.iso();
     run.duration_ms = Math.round(duration * 1000) / 1000;
@@ -111,26 +111,26 @@ export class EvaluatorRuns {
   }
 
   /** Sets future times to now, after the clock moved backwards. */
-  async rebase(now: string): Promise<void> {
+  async clampFutureTimes(now: string): Promise<void> {
     for (const field of ['started_at', 'finished_at']) {
       await this.deps.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
     }
   }
 
-  count(): Promise<number> {
+  countRuns(): Promise<number> {
     return this.deps.runs.count({ result: { ne: null } });
   }
 
   /** Returns `checks.evaluator` (contract 95, health); `ok` also right after start. */
-  async health(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
+  async getHealth(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
     const { runs, clock } = this.deps;
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });
     const last = page.items[0]?.finished_at ?? null;
     const now = clock.now();
     const age = last === null ? null : now - Date.parse(last);
-    const ahead = age !== null && age < -AHEAD_MS;
+    const ahead = age !== null && age < -MAX_AHEAD_MS;
     return {
-      ok: !ahead && ((age !== null && age <= MAX_RUN_AGE_MS) || clock.monotonic() - this.#started <= MAX_RUN_AGE_MS),
+      ok: !ahead && ((age !== null && age <= MAX_RUN_AGE_MS) || clock.monotonic() - this.#startedAt <= MAX_RUN_AGE_MS),
       last_run_at: last,
       age_seconds: age === null ? null : Math.max(0, Math.floor(age / 1000)),
     };

@@ -10,21 +10,21 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/source.js';
-import { isHeld } from '../model/timing.js';
+import { isInMaintenance } from '../model/timing.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
-import { MAX_DEPTH } from '../tree/ancestry.js';
+import { MAX_TREE_DEPTH } from '../tree/ancestry.js';
 
 const PAGE_SIZE = 200;
-const WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
+const STATES_WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
 
-type Child = Pick<MonitorDoc, 'parent_source'>;
+type MonitorChild = Pick<MonitorDoc, 'parent_source'>;
 
 export function findWorstState(states: ReadonlySet<unknown>): MonitorState {
-  return WORST_FIRST.find((state) => states.has(state)) ?? 'unknown';
+  return STATES_WORST_FIRST.find((state) => states.has(state)) ?? 'unknown';
 }
 
 @injectable()
-export class GroupStates {
+export class GroupStateService {
   readonly #running = new Set<Promise<void>>();
 
   constructor(
@@ -33,7 +33,7 @@ export class GroupStates {
   ) {}
 
   /** Refreshes the groups of changed monitors, and their ancestors, in the background. */
-  refreshLater(changed: readonly Child[]): void {
+  refreshLater(changed: readonly MonitorChild[]): void {
     if (changed.every(({ parent_source }) => parent_source === null)) return;
     const task = this.#refresh(changed).catch((error: unknown) =>
       this.deps.log.error({ err: error }, 'a group was not updated; the next run of the evaluator repeats it'),
@@ -61,13 +61,13 @@ export class GroupStates {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #refresh(changed: readonly Child[]): Promise<void> {
+  async #refresh(changed: readonly MonitorChild[]): Promise<void> {
     let level = changed;
-    for (let depth = 0; level.length > 0 && depth < MAX_DEPTH; depth++) {
+    for (let depth = 0; level.length > 0 && depth < MAX_TREE_DEPTH; depth++) {
       const groups = new Set(level.flatMap(({ parent_source }) => parent_source ?? []));
       const written: MonitorDoc[] = [];
       for (const source of groups) {
-        const group = await this.#write(source);
+        const group = await this.#writeState(source);
         if (group !== null) written.push(group);
       }
       await this.outbox.flush(written);
@@ -76,7 +76,7 @@ export class GroupStates {
   }
 
   /** Returns the written group, or null when it is not a group or already correct. */
-  async #write(source: string): Promise<MonitorDoc | null> {
+  async #writeState(source: string): Promise<MonitorDoc | null> {
     const { monitors, clock, ids } = this.deps;
     for (;;) {
       const doc = await monitors.get(getMonitorId(source));
@@ -84,13 +84,13 @@ export class GroupStates {
       const counts = await monitors.groupCount('state', { parent_source: source, deleted_at: null });
       const state = findWorstState(new Set(counts.map(({ key }) => key)));
       const now = clock.now();
-      const held = isHeld(doc, now);
+      const held = isInMaintenance(doc, now);
       if ((held ? doc.held_state : doc.state) === state) return null;
       const changeSet = new MonitorChangeSet(doc, ids, now);
       if (held) changeSet.setHeldState(state);
-      else if (state === 'down') changeSet.down(now, 'A monitor of the group is down');
-      else changeSet.to(state, `The group is ${state}`);
-      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) !== null) return changeSet.next;
+      else if (state === 'down') changeSet.setDown(now, 'A monitor of the group is down');
+      else changeSet.setState(state, `The group is ${state}`);
+      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.toUpdate())) !== null) return changeSet.next;
     }
   }
 }

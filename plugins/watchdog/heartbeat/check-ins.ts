@@ -5,13 +5,13 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { MONITOR_SOURCE, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
+import { MONITOR_SOURCE_PATTERN, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getMonitorId } from '../model/source.js';
-import { checkCron, CronInvalid } from '../model/cron.js';
+import { validateCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
-import { Timeline } from '../timeline/timeline.js';
+import { TimelineService } from '../timeline/timeline.js';
 import { parseHeartbeat } from './heartbeat.js';
 import { HeartbeatIntake } from './intake.js';
 import type { Ping, PingTiming } from './ping.js';
@@ -21,11 +21,11 @@ const DEFAULT_MAX_RUN_SECONDS = 1_800;
 export const MAX_MONITORS_PER_INTAKE = 25;
 
 @injectable()
-export class MonitorCheckIns {
+export class MonitorCheckInService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>,
     @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
-    @inject(Timeline) private readonly timeline: Timeline,
+    @inject(TimelineService) private readonly timeline: TimelineService,
   ) {}
 
   /**
@@ -34,7 +34,7 @@ export class MonitorCheckIns {
    */
   async take(checkIn: CheckIn, sender: CheckInSender): Promise<void> {
     const { source, phase, run, interval, cron, duration_ms } = checkIn;
-    if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
+    if (!MONITOR_SOURCE_PATTERN.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = toCaller(sender);
     const timing = toPingTiming(checkIn);
     const isNew = cron !== null && timing === null && (await this.deps.monitors.get(getMonitorId(source))) === null;
@@ -45,12 +45,12 @@ export class MonitorCheckIns {
       maxRun: interval === null && cron === null ? null : (checkIn.max_run ?? DEFAULT_MAX_RUN_SECONDS),
       replaces: true,
     };
-    if (phase === 'start') await this.intake.start(source, caller, ping);
+    if (phase === 'start') await this.intake.recordRunStart(source, caller, ping);
     else {
       const metrics = duration_ms === null ? null : { duration_ms };
-      await this.intake.beat(parseHeartbeat({ source, status: phase, metrics }, undefined, true), caller, ping);
+      await this.intake.recordHeartbeat(parseHeartbeat({ source, status: phase, metrics }, undefined, true), caller, ping);
     }
-    if (isNew) await this.timeline.annotate(toUnreadCronEntry(source, cron), caller);
+    if (isNew) await this.timeline.annotate(buildInvalidCronEntry(source, cron), caller);
   }
 }
 
@@ -65,7 +65,7 @@ function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming
   if (cron === null) return null;
   const zone = timezone ?? 'UTC';
   try {
-    checkCron(cron, zone);
+    validateCron(cron, zone);
   } catch (error) {
     if (error instanceof CronInvalid) return null;
     throw error;
@@ -73,7 +73,7 @@ function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming
   return { schedule: cron, timezone: zone, period_seconds: null, grace_seconds };
 }
 
-const toUnreadCronEntry = (source: string, cron: string) => ({
+const buildInvalidCronEntry = (source: string, cron: string) => ({
   source,
   type: 'schedule',
   message: `The schedule ${cron} cannot be read: the interval is learned from the first five check-ins that went well`,

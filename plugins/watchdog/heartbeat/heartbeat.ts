@@ -1,11 +1,11 @@
 import type { MonitorState, Observation } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { removeOwnTokensFromJson, removeOwnTokens } from '../../../lib/text/own-tokens.js';
+import { scrubTokensInJson, scrubTokens } from '../../../lib/text/own-tokens.js';
 
 export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
 export type ReportedStatus = (typeof STATUSES)[number];
 
-const ALIASES: Readonly<Record<string, ReportedStatus>> = {
+const STATUS_ALIASES: Readonly<Record<string, ReportedStatus>> = {
   up: 'ok',
   warn: 'warning',
   fail: 'error',
@@ -13,13 +13,13 @@ const ALIASES: Readonly<Record<string, ReportedStatus>> = {
   critical: 'error',
   down: 'error',
 };
-const DOWN_WORDS: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
-export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(ALIASES)];
+const DOWN_STATUSES: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
+export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(STATUS_ALIASES)];
 
 const MAX_METRICS = 64;
 const MAX_NAME_CHARACTERS = 64;
 const MAX_MESSAGE_CHARACTERS = 1000;
-const MAX_SHORT_CHARACTERS = 200;
+const MAX_SHORT_TEXT_CHARACTERS = 200;
 const MAX_WARNINGS = 20;
 
 export interface HeartbeatBody {
@@ -62,11 +62,11 @@ export interface ReceivedHeartbeat {
 }
 
 /** Removes tokens before truncation, which could leave a part of one. */
-const cleanStoredText = (text: string): string => cleanText(removeOwnTokens(text));
+const cleanStoredText = (text: string): string => cleanText(scrubTokens(text));
 
 const truncateText = (text: string | null | undefined, most: number): string | null => {
   if (text === null || text === undefined) return null;
-  const whole = removeOwnTokens(text);
+  const whole = scrubTokens(text);
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
 
@@ -85,15 +85,15 @@ export function parseHeartbeat(
   const { samples, dropped } = parseSamples(body.metrics ?? {});
   return {
     source: body.source,
-    status: ALIASES[given] ?? (given as ReportedStatus),
-    grave: grave || DOWN_WORDS.has(given),
+    status: STATUS_ALIASES[given] ?? (given as ReportedStatus),
+    grave: grave || DOWN_STATUSES.has(given),
     failed,
     failures,
     certificate: body.certificate,
     interval: body.interval ?? null,
     message: truncateText(body.message, longest),
-    app_version: truncateText(body.app_version, MAX_SHORT_CHARACTERS),
-    os: truncateText(body.os, MAX_SHORT_CHARACTERS),
+    app_version: truncateText(body.app_version, MAX_SHORT_TEXT_CHARACTERS),
+    os: truncateText(body.os, MAX_SHORT_TEXT_CHARACTERS),
     checks: text,
     metrics_json: body.metrics ? formatMetrics(body.metrics) : '{}',
     samples,
@@ -114,7 +114,7 @@ function parseChecks(
       message?: unknown;
     };
     if (typeof ok !== 'boolean' && warnings.length < MAX_WARNINGS) {
-      warnings.push(`checks.${name.slice(0, MAX_SHORT_CHARACTERS)}: ok is not a boolean; it counts as not failed`);
+      warnings.push(`checks.${name.slice(0, MAX_SHORT_TEXT_CHARACTERS)}: ok is not a boolean; it counts as not failed`);
     }
     const text = typeof message === 'string' ? truncateText(message, MAX_MESSAGE_CHARACTERS) : null;
     if (ok === false) failures.push(text ? `${cleanStoredText(name)}: ${text}` : cleanStoredText(name));
@@ -122,7 +122,7 @@ function parseChecks(
   }
   return {
     failed: failures.length > 0,
-    failures: failures.join('; ').slice(0, MAX_SHORT_CHARACTERS),
+    failures: failures.join('; ').slice(0, MAX_SHORT_TEXT_CHARACTERS),
     text: found.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(found)),
   };
 }
@@ -131,8 +131,8 @@ function formatMetrics(metrics: Record<string, unknown>): string {
   const plain = Object.entries(metrics).every(
     ([name, value]) => typeof value === 'number' && name.length <= MAX_NAME_CHARACTERS,
   );
-  const named = plain && Object.keys(metrics).every((name) => removeOwnTokens(name) === name);
-  return JSON.stringify(named ? metrics : removeOwnTokensFromJson(metrics));
+  const named = plain && Object.keys(metrics).every((name) => scrubTokens(name) === name);
+  return JSON.stringify(named ? metrics : scrubTokensInJson(metrics));
 }
 
 function parseSamples(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {

@@ -5,11 +5,11 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
-import { GroupStates } from '../groups/group-states.js';
-import { Ancestry } from '../tree/ancestry.js';
+import { GroupStateService } from '../groups/group-states.js';
+import { AncestryLoader } from '../tree/ancestry.js';
 import { assertCanReport, assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getRequestedState, type ReceivedHeartbeat } from './heartbeat.js';
@@ -17,14 +17,14 @@ import type { MonitorDoc } from '../model/documents.js';
 import { createMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
-import { RecentMonitors } from './recent-monitors.js';
-import { getTimingChanges, getPaceChanges, type Ping } from './ping.js';
-import { endRun, type RunEnd } from './run-end.js';
-import { formatTransition, formatWarningReason } from './reasons.js';
+import { RecentMonitorCache } from './recent-monitors.js';
+import { getTimingChanges, getIntervalChanges, type Ping } from './ping.js';
+import { endRun, type RunEndHeartbeat } from './run-end.js';
+import { formatTransitionReason, formatWarningReason } from './reasons.js';
 import { addStart } from '../model/run-times.js';
 import { appendSamples, indexSamples } from '../metrics/samples.js';
 import { getMonitorId } from '../model/source.js';
-import { relaxNextCheck, getIntervalSeconds, isHeld, isSilenced, getLimits } from '../model/timing.js';
+import { relaxNextCheck, getIntervalSeconds, isInMaintenance, isSilenced, getLimits } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { getCertificateLevel, formatCertificateReason } from '../model/certificate.js';
 
@@ -43,12 +43,12 @@ export interface HeartbeatResult {
   warnings: string[];
 }
 
-interface Write {
+interface MonitorWrite {
   changeSet: MonitorChangeSet;
   update: Update;
 }
 
-interface Attempt extends Write {
+interface PreparedHeartbeat extends MonitorWrite {
   accepted: number;
   dropped: string[];
 }
@@ -56,19 +56,19 @@ interface Attempt extends Write {
 @injectable()
 export class HeartbeatIntake {
   readonly #mutex = new KeyedMutex();
-  readonly #recent = new RecentMonitors();
-  #taken = 0;
+  readonly #recent = new RecentMonitorCache();
+  #acceptedCount = 0;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
-    @inject(GroupStates) private readonly groups: GroupStates,
+    @inject(GroupStateService) private readonly groups: GroupStateService,
   ) {}
 
-  get taken(): number {
-    return this.#taken;
+  get acceptedCount(): number {
+    return this.#acceptedCount;
   }
 
   /**
@@ -77,7 +77,7 @@ export class HeartbeatIntake {
    * @throws ServiceError source_mismatch (before any lookup), insufficient_scope, validation_failed
    *   (too many monitors)
    */
-  async beat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
+  async recordHeartbeat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
     const taken = await this.#process(heartbeat, caller, ping, true);
     return taken as HeartbeatResult;
   }
@@ -85,7 +85,7 @@ export class HeartbeatIntake {
   /**
    * Records a heartbeat without creating a monitor. Returns false when the monitor does not exist.
    */
-  async observe(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
+  async recordIfExists(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
     return (await this.#process(heartbeat, caller, null, false)) !== null;
   }
 
@@ -115,8 +115,8 @@ export class HeartbeatIntake {
    * Records the start of a job; the state stays unchanged.
    * @throws as `recordHeartbeat`
    */
-  start(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
-    return this.#touch(source, caller, (doc, now) => ({
+  recordRunStart(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
+    return this.#writeFields(source, caller, (doc, now) => ({
       starts: addStart(doc.starts, ping.run ?? '', now),
       ...getTimingChanges(doc, ping),
     }));
@@ -126,15 +126,15 @@ export class HeartbeatIntake {
    * Creates a missing monitor with the state unknown.
    * @throws as `recordHeartbeat`
    */
-  ensure(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
-    return this.#touch(source, caller, (doc) => getTimingChanges(doc, ping));
+  ensureMonitor(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
+    return this.#writeFields(source, caller, (doc) => getTimingChanges(doc, ping));
   }
 
   /**
    * Writes fields without a heartbeat.
    * @param fields returns null when an existing monitor needs no write
    */
-  async #touch(
+  async #writeFields(
     source: string,
     caller: WatchdogCaller,
     fields: (doc: MonitorDoc, now: number) => Partial<MonitorDoc> | null,
@@ -148,7 +148,7 @@ export class HeartbeatIntake {
         const set = fields(before, now);
         if (alive && set === null) return;
         const changeSet = new MonitorChangeSet(before, this.deps.ids, now).assign(set ?? {});
-        written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.update() });
+        written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.toUpdate() });
         this.#recent.delete(source);
       }
     });
@@ -181,7 +181,7 @@ export class HeartbeatIntake {
    * Returns false after a concurrent write.
    * @throws ServiceError validation_failed
    */
-  #store(doc: MonitorDoc | null, alive: boolean, caller: WatchdogCaller, write: Write): Promise<boolean> {
+  #store(doc: MonitorDoc | null, alive: boolean, caller: WatchdogCaller, write: MonitorWrite): Promise<boolean> {
     if (alive && doc !== null) return this.#change(doc, write, true);
     return this.quota.createWithinQuota(caller, () =>
       doc === null ? this.#insert(write) : this.#change(doc, write, false),
@@ -210,7 +210,7 @@ export class HeartbeatIntake {
     }
     const { next } = changeSet;
     this.#recent.set(next);
-    this.#taken += 1;
+    this.#acceptedCount += 1;
     const { warn, down } = getLimits(next, now);
     const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : getIntervalSeconds(next);
     return {
@@ -220,8 +220,8 @@ export class HeartbeatIntake {
       previous_state: alive ? before.state : null,
       changed: !alive || before.state !== next.state,
       effective_interval_seconds: interval,
-      warn_after: isoOf(warn),
-      down_after: isoOf(down),
+      warn_after: toIsoString(warn),
+      down_after: toIsoString(down),
       server_time: changeSet.at,
       accepted_metrics: attempt.accepted,
       dropped_metrics: attempt.dropped,
@@ -231,14 +231,14 @@ export class HeartbeatIntake {
 
   async #prepare(
     before: MonitorDoc,
-    heartbeat: RunEnd,
+    heartbeat: RunEndHeartbeat,
     now: number,
     alive: boolean,
     ping: Ping | null,
-  ): Promise<Attempt> {
+  ): Promise<PreparedHeartbeat> {
     const { config, ids } = this.deps;
     const changeSet = new MonitorChangeSet(before, ids, now);
-    const held = isHeld(before, now);
+    const held = isInMaintenance(before, now);
     const was = held ? before.held_state : before.state;
     const stays = heartbeat.unsure === true && was === 'down';
     const state = stays ? 'down' : getRequestedState(heartbeat, config.error_status_is_down);
@@ -258,19 +258,19 @@ export class HeartbeatIntake {
       ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
-      ...getPaceChanges(before, heartbeat, ping, now),
+      ...getIntervalChanges(before, heartbeat, ping, now),
     });
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
     if (held) changeSet.setHeldState(state);
     else if (state === 'down' && before.state !== 'down') {
-      changeSet.down(now, 'Reported an error', heartbeat.message);
-      changeSet.raise(await this.ancestry.findSuppressor(before), heartbeat);
-    } else changeSet.to(state, formatTransition(state, heartbeat, alive));
+      changeSet.setDown(now, 'Reported an error', heartbeat.message);
+      changeSet.raiseAlarm(await this.ancestry.findSuppressor(before), heartbeat);
+    } else changeSet.setState(state, formatTransitionReason(state, heartbeat, alive));
     if (!held) await this.#notify(changeSet, heartbeat);
     await appendSamples(this.deps, changeSet.next, pairs, now);
     return {
       changeSet,
-      update: changeSet.update(relaxNextCheck(changeSet.next, before)),
+      update: changeSet.toUpdate(relaxNextCheck(changeSet.next, before)),
       accepted: pairs.length,
       dropped: [...heartbeat.dropped, ...dropped],
     };
@@ -283,16 +283,16 @@ export class HeartbeatIntake {
     const level = certificate === undefined ? known : getCertificateLevel(days_left, warn_days);
     // During a silence the level stays, so that the first probe afterwards reports it.
     if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
-      if (level > known) changeSet.certificate({ days_left, expires_at }, formatCertificateReason(days_left));
+      if (level > known) changeSet.emitCertificateExpiring({ days_left, expires_at }, formatCertificateReason(days_left));
       changeSet.assign({ certificate_level: level });
     }
     // A retry may still succeed, and an expiring certificate has its own event.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
-    if ((await this.ancestry.findSuppressor(before)) === null) changeSet.warn(formatWarningReason(heartbeat));
+    if ((await this.ancestry.findSuppressor(before)) === null) changeSet.emitWarning(formatWarningReason(heartbeat));
   }
 
-  async #insert({ changeSet }: Write): Promise<boolean> {
+  async #insert({ changeSet }: MonitorWrite): Promise<boolean> {
     try {
       await this.deps.monitors.insert(changeSet.next);
       return true;
@@ -302,7 +302,7 @@ export class HeartbeatIntake {
     }
   }
 
-  async #change(doc: MonitorDoc, { changeSet, update }: Write, alive: boolean): Promise<boolean> {
+  async #change(doc: MonitorDoc, { changeSet, update }: MonitorWrite, alive: boolean): Promise<boolean> {
     const written = alive ? update : { set: omitId(changeSet.next) };
     const { id, rev, series } = doc;
     const [result] = await this.deps.monitors.bulk([{ change: { id, rev, series }, update: written }]);

@@ -14,14 +14,14 @@ const MAX_CACHED_TOKENS = 1_000;
 const CACHE_TTL_MS = 30_000;
 const FULL_CACHE_TTL_MS = 1_000;
 
-interface Count {
+interface CachedCount {
   n: number;
   since: number;
 }
 
 @injectable()
 export class MonitorQuota {
-  readonly #counts = new BoundedMap<Count>({ most: MAX_CACHED_TOKENS });
+  readonly #counts = new BoundedMap<CachedCount>({ most: MAX_CACHED_TOKENS });
   readonly #creating = new Map<string, number>();
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
@@ -56,7 +56,7 @@ export class MonitorQuota {
     }
   }
 
-  async #count(token: string, most: number): Promise<Count> {
+  async #count(token: string, most: number): Promise<CachedCount> {
     const { monitors, clock } = this.deps;
     const now = clock.monotonic();
     const known = this.#counts.get(token);

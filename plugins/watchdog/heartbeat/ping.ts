@@ -44,7 +44,7 @@ export function getTimingChanges(doc: MonitorDoc, ping: Ping): Partial<MonitorDo
 const hasInterval = ({ interval_seconds, interval_learned }: MonitorDoc): boolean =>
   interval_seconds !== null && interval_learned !== true;
 
-const resetLearned = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
+const resetLearnedInterval = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
   interval_learned === true ? { interval_learned: false } : {};
 
 function applySchedule(doc: MonitorDoc, timing: PingTiming, replaces: boolean): Partial<MonitorDoc> {
@@ -53,7 +53,7 @@ function applySchedule(doc: MonitorDoc, timing: PingTiming, replaces: boolean): 
   if ((isFixed || other) && !replaces) return {};
   const names = Object.keys(timing) as (keyof PingTiming)[];
   if (names.every((name) => (doc[name] ?? null) === timing[name])) return {};
-  return { ...timing, interval_seconds: null, ...resetLearned(doc) };
+  return { ...timing, interval_seconds: null, ...resetLearnedInterval(doc) };
 }
 
 function applyInterval(doc: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDoc> {
@@ -63,11 +63,11 @@ function applyInterval(doc: MonitorDoc, { interval, replaces }: Ping): Partial<M
     ...(interval !== doc.interval_seconds && { interval_seconds: interval }),
     ...(doc.interval_by_ping !== true && { interval_by_ping: true }),
     ...(isTimed && NO_TIMING),
-    ...resetLearned(doc),
+    ...resetLearnedInterval(doc),
   };
 }
 
-export function getPaceChanges(
+export function getIntervalChanges(
   before: MonitorDoc,
   heartbeat: ReceivedHeartbeat,
   ping: Ping | null,

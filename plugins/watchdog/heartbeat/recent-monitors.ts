@@ -8,7 +8,7 @@ import type { MonitorDoc } from '../model/documents.js';
 
 const MAX_CACHED_MONITORS = 5_000;
 
-export class RecentMonitors {
+export class RecentMonitorCache {
   readonly #docs = new BoundedMap<MonitorDoc>({ most: MAX_CACHED_MONITORS });
 
   get(source: string): MonitorDoc | undefined {

@@ -6,7 +6,7 @@ import type { MonitorDoc } from '../model/documents.js';
 import { removeStart } from '../model/run-times.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-export interface RunEnd extends ReceivedHeartbeat {
+export interface RunEndHeartbeat extends ReceivedHeartbeat {
   starts?: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface RunEnd extends ReceivedHeartbeat {
  * @param run `rid` of the run that ends; null when the heartbeat names none, which ends every open
  *   run
  */
-export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEnd {
+export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEndHeartbeat {
   if (!before.starts) return heartbeat;
   const { starts, duration_ms } = removeStart(before.starts, run ?? '', now);
   // A duration measured by the program takes precedence.

@@ -3,7 +3,7 @@
  * specification).
  */
 import joi from 'joi';
-import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
+import { withJsonSchema, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBadgeJson, renderBadge, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -11,10 +11,10 @@ import { getDailyUptime, UPTIME_RETENTION_DAYS, formatPercent } from '../model/u
 import { isMonitorId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
 
-const BADGE_SVG = { write: renderBadge, type: 'image/svg+xml; charset=utf-8' };
-const BADGE_JSON = { write: formatBadgeJson, type: 'application/json; charset=utf-8' };
+const SVG_FORMAT = { write: renderBadge, type: 'image/svg+xml; charset=utf-8' };
+const JSON_FORMAT = { write: formatBadgeJson, type: 'application/json; charset=utf-8' };
 
-const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
+const STATE_COLORS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
   up: 'green',
   warning: 'yellow',
   down: 'red',
@@ -34,7 +34,7 @@ export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpe
     params: joi.object({ file: joi.string().max(100).required() }),
     query: joi.object({ uptime: joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS).description('Days') }),
   },
-  output: stated({ contentMediaType: 'image/svg+xml' }, joi.string()),
+  output: withJsonSchema({ contentMediaType: 'image/svg+xml' }, joi.string()),
   handle: async (request) => {
     const [, id = '', type] = /^(.+)\.(svg|json)$/.exec(request.params['file'] ?? '') ?? [];
     const monitor = isMonitorId(id) ? await monitors.find(id) : null;
@@ -42,8 +42,8 @@ export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpe
     const { uptime: days } = request.query as { uptime?: number };
     const share = days === undefined ? null : getDailyUptime(monitor, clock.now(), days).share;
     const label = days === undefined ? monitor.state : `${formatPercent(share)} in ${days} d`;
-    const badge = type === 'json' ? BADGE_JSON : BADGE_SVG;
+    const badge = type === 'json' ? JSON_FORMAT : SVG_FORMAT;
     const { name, state } = monitor;
-    return text(badge.write(name, label, COLOURS[state]), badge.type).header('cache-control', 'public, max-age=30');
+    return text(badge.write(name, label, STATE_COLORS[state]), badge.type).header('cache-control', 'public, max-age=30');
   },
 });

@@ -1,9 +1,9 @@
 import joi from 'joi';
 import {
   created,
-  named,
-  pageOf,
-  stated,
+  withSchemaName,
+  createPageSchema,
+  withJsonSchema,
   text,
   timeParameter,
   whole,
@@ -19,50 +19,50 @@ import { queryInstant, instant, monitorState, sourceParam } from './schemas.js';
 import { daysParam, uptimeOutput } from './uptime-shapes.js';
 
 const BASE = '/api/watchdog/v1';
-const PATH = `${BASE}/incidents`;
+const INCIDENTS_PATH = `${BASE}/incidents`;
 const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
 const MANAGE = { scope: 'watchdog:manage' } as const;
-const CSV = 'text/csv; charset=utf-8';
+const CSV_TYPE = 'text/csv; charset=utf-8';
 
-const words = joi.string().allow(null);
-const at = instant.allow(null);
-const incident = named(
+const nullableText = joi.string().allow(null);
+const nullableTime = instant.allow(null);
+const incidentSchema = withSchemaName(
   'Incident',
   whole({
     id: joi.string(),
     source: joi.string(),
-    project: words,
+    project: nullableText,
     began_at: instant,
-    ended_at: at.description('Null: it goes on'),
+    ended_at: nullableTime.description('Null: it goes on'),
     ended_in: monitorState.allow(null),
     duration_seconds: joi.number(),
     message: joi.string().allow(''),
-    note: words.allow('').description('What its heartbeat said, where it reported the error itself'),
-    alarm_id: words,
-    alarm_at: at,
-    recovered_at: at,
+    note: nullableText.allow('').description('What its heartbeat said, where it reported the error itself'),
+    alarm_id: nullableText,
+    alarm_at: nullableTime,
+    recovered_at: nullableTime,
     deferred: joi.boolean(),
-    suppressed_by: words,
-    cause: words.description('What people found out'),
+    suppressed_by: nullableText,
+    cause: nullableText.description('What people found out'),
     comments: joi.array().items(whole({ at: instant, by: joi.string(), text: joi.string() })),
-    acknowledged_by: words.description('Who is on it'),
-    acknowledged_at: at,
+    acknowledged_by: nullableText.description('Who is on it'),
+    acknowledged_at: nullableTime,
   }),
 );
-const receiver = named(
+const receiverSchema = withSchemaName(
   'AlarmReceiver',
-  whole({ kind: joi.string(), name: joi.string(), event: joi.string(), state: joi.string(), at, href: joi.string() }),
+  whole({ kind: joi.string(), name: joi.string(), event: joi.string(), state: joi.string(), at: nullableTime, href: joi.string() }),
 );
-const answer = named('IncidentAnswer', whole({ incident }));
-const sheet = stated({ contentMediaType: 'text/csv' }, joi.string());
-const chosen = {
+const incidentOutput = withSchemaName('IncidentAnswer', whole({ incident: incidentSchema }));
+const csvSchema = withJsonSchema({ contentMediaType: 'text/csv' }, joi.string());
+const filterFields = {
   source: joi.string().max(128),
   open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
   since: queryInstant.description('Those that began then or later'),
   until: queryInstant,
 };
 const pageQuery = joi.object({
-  ...chosen,
+  ...filterFields,
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(20_000),
 });
@@ -87,59 +87,59 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
   return [
     {
       method: 'GET',
-      path: PATH,
+      path: INCIDENTS_PATH,
       operationId: 'listIncidents',
       summary: 'Times in which monitors were down, newest first; kept for 400 days',
       access: READ,
       input: { query: pageQuery },
       strictQuery: true,
-      output: pageOf('IncidentPage', incident),
+      output: createPageSchema('IncidentPage', incidentSchema),
       handle: async ({ query, principal }) => incidents.listPage(parseQueryTimes(query), toWatchdogCaller(principal)),
     },
     {
       method: 'GET',
-      path: `${PATH}.csv`,
+      path: `${INCIDENTS_PATH}.csv`,
       operationId: 'exportIncidents',
       summary: 'The newest 200 incidents as CSV; those before by `until`',
       access: READ,
-      input: { query: joi.object(chosen) },
+      input: { query: joi.object(filterFields) },
       strictQuery: true,
-      output: sheet,
+      output: csvSchema,
       handle: async ({ query, principal }) => {
         const { items } = await incidents.listPage(
           { ...parseQueryTimes(query), limit: MAX_CSV_ROWS },
           toWatchdogCaller(principal),
         );
-        return text(formatCsv([INCIDENT_COLUMNS, ...toIncidentRows(items)]), CSV);
+        return text(formatCsv([INCIDENT_COLUMNS, ...toIncidentRows(items)]), CSV_TYPE);
       },
     },
     {
       method: 'GET',
-      path: `${PATH}/{id}`,
+      path: `${INCIDENTS_PATH}/{id}`,
       operationId: 'getIncident',
       errors: ['not_found'],
       summary: 'One incident, and who was told of it',
       access: READ,
       input: { params },
-      output: named('IncidentDetail', whole({ incident, told: joi.array().items(receiver) })),
+      output: withSchemaName('IncidentDetail', whole({ incident: incidentSchema, told: joi.array().items(receiverSchema) })),
       handle: async ({ params: { id = '' }, principal }) => {
         const caller = toWatchdogCaller(principal);
         const doc = await incidents.getIncident(id, caller);
-        return { incident: await incidents.view(id, caller), told: await incidents.listReceivers(doc) };
+        return { incident: await incidents.getView(id, caller), told: await incidents.listReceivers(doc) };
       },
     },
     {
       method: 'PATCH',
-      path: `${PATH}/{id}`,
+      path: `${INCIDENTS_PATH}/{id}`,
       operationId: 'explainIncident',
       errors: ['not_found'],
       summary: 'Say what the cause was',
       access: MANAGE,
       input: {
         params,
-        body: named('IncidentChange', joi.object({ cause: joi.string().max(2_000).allow(null, '').required() })),
+        body: withSchemaName('IncidentChange', joi.object({ cause: joi.string().max(2_000).allow(null, '').required() })),
       },
-      output: answer,
+      output: incidentOutput,
       handle: async ({ params: { id = '' }, body, principal }) => {
         const { cause } = body as { cause: string | null };
         const explained = await incidents.setCause(id, cause, toWatchdogCaller(principal));
@@ -149,17 +149,17 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
     },
     {
       method: 'POST',
-      path: `${PATH}/{id}/comments`,
+      path: `${INCIDENTS_PATH}/{id}/comments`,
       operationId: 'commentIncident',
       errors: ['not_found', 'conflict'],
       summary: 'Comment an incident',
       access: MANAGE,
       input: {
         params,
-        body: named('IncidentCommentCreation', joi.object({ text: joi.string().min(1).max(5_000).required() })),
+        body: withSchemaName('IncidentCommentCreation', joi.object({ text: joi.string().min(1).max(5_000).required() })),
       },
       status: 201,
-      output: answer,
+      output: incidentOutput,
       handle: async ({ params: { id = '' }, body, principal }) =>
         created({
           incident: await incidents.addComment(id, (body as { text: string }).text, toWatchdogCaller(principal)),
@@ -167,13 +167,13 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
     },
     ...([true, false] as const).map((taken): RouteSpec => ({
       method: taken ? 'POST' : 'DELETE',
-      path: `${PATH}/{id}/acknowledge`,
+      path: `${INCIDENTS_PATH}/{id}/acknowledge`,
       operationId: taken ? 'acknowledgeIncident' : 'handBackIncident',
       errors: ['not_found', 'conflict'],
       summary: taken ? 'Say that you are on it; from another it is taken over' : 'Say that nobody is on it any more',
       access: MANAGE,
       input: { params },
-      output: answer,
+      output: incidentOutput,
       handle: async ({ params: { id = '' }, principal }) => {
         const incident = await incidents.acknowledge(id, taken, toWatchdogCaller(principal));
         const act = taken ? 'incident.acknowledged' : 'incident.handed_back';
@@ -203,10 +203,10 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       summary: 'The same days as CSV',
       access: READ,
       input: { params: sourceParam, query: daysQuery },
-      output: sheet,
+      output: csvSchema,
       handle: async ({ params: { source = '' }, query, principal }) => {
         const rows = days(await monitors.getMonitor(source, toWatchdogCaller(principal)), query).days;
-        return text(formatCsv([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV);
+        return text(formatCsv([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV_TYPE);
       },
     },
   ];

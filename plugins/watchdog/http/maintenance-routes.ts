@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/window.js';
@@ -9,10 +9,10 @@ import { instant, sourceText } from './schemas.js';
 const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
 
-const text = joi.string().allow(null);
-const at = instant.allow(null);
+const nullableText = joi.string().allow(null);
+const nullableTime = instant.allow(null);
 
-export const windowBody = named(
+export const windowBody = withSchemaName(
   'MaintenanceCreation',
   joi
     .object({
@@ -41,27 +41,27 @@ export const windowBody = named(
 const COMMON_FIELDS = {
   id: joi.string(),
   sources: joi.array().items(joi.string()),
-  subtree: text,
-  reason: text,
-  from: at,
-  until: at,
+  subtree: nullableText,
+  reason: nullableText,
+  from: nullableTime,
+  until: nullableTime,
   created_by: joi.string(),
   created_at: instant,
 };
-const window = named(
+const windowSchema = withSchemaName(
   'MaintenanceWindow',
   whole({
     ...COMMON_FIELDS,
-    schedule: text,
+    schedule: nullableText,
     timezone: joi.string(),
     duration_seconds: joi.number().allow(null),
     open: joi.boolean(),
-    open_until: at,
-    next_from: at,
-    next_until: at,
+    open_until: nullableTime,
+    next_from: nullableTime,
+    next_until: nullableTime,
   }),
 );
-const silenceBody = named(
+const silenceBody = withSchemaName(
   'SilenceCreation',
   joi
     .object({
@@ -73,19 +73,19 @@ const silenceBody = named(
     .example({ subtree: 'rack-3', until: '2027-01-01T06:00:00Z', reason: 'Being looked at' }),
 );
 
-const silence = named('Silence', whole(COMMON_FIELDS));
-const silenceAnswer = named('SilenceAnswer', whole({ silence }));
-const silenceList = named('SilenceList', whole({ items: joi.array().items(silence) }));
+const silenceSchema = withSchemaName('Silence', whole(COMMON_FIELDS));
+const silenceAnswer = withSchemaName('SilenceAnswer', whole({ silence: silenceSchema }));
+const silenceList = withSchemaName('SilenceList', whole({ items: joi.array().items(silenceSchema) }));
 
 /** Omits fields without meaning for a silence, which starts at creation and does not repeat. */
 function toSilenceAnswer({ id, sources, subtree, reason, from, until, created_by, created_at }: WindowView): object {
   return { id, sources, subtree, reason, from, until, created_by, created_at };
 }
 
-const windowAnswer = named('MaintenanceAnswer', whole({ window }));
-const windowList = named('MaintenanceList', whole({ items: joi.array().items(window) }));
+const windowAnswer = withSchemaName('MaintenanceAnswer', whole({ window: windowSchema }));
+const windowList = withSchemaName('MaintenanceList', whole({ items: joi.array().items(windowSchema) }));
 
-interface KindOfWindow {
+interface WindowRouteSpec {
   kind: WindowKind;
   path: string;
   operations: { list: string; create: string; end: string };
@@ -100,7 +100,7 @@ interface KindOfWindow {
   view: (window: WindowView) => object;
 }
 
-const KINDS: readonly KindOfWindow[] = [
+const WINDOW_ROUTES: readonly WindowRouteSpec[] = [
   {
     kind: 'maintenance',
     path: '/api/watchdog/v1/maintenance',
@@ -142,10 +142,10 @@ const KINDS: readonly KindOfWindow[] = [
 ];
 
 export const buildMaintenanceRoutes = (services: WatchdogServices): RouteSpec[] =>
-  KINDS.flatMap((kind) => buildRoutes(kind, services));
+  WINDOW_ROUTES.flatMap((kind) => buildRoutes(kind, services));
 
 function buildRoutes(
-  { kind, path, operations, summaries, field, parse, view, ...shapes }: KindOfWindow,
+  { kind, path, operations, summaries, field, parse, view, ...shapes }: WindowRouteSpec,
   { windows, evaluator, audit }: WatchdogServices,
 ): RouteSpec[] {
   return [

@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { named } from '../../../kernel/contract.js';
+import { withSchemaName } from '../../../kernel/contract.js';
 import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS } from '../model/timing.js';
 import { interval, sourceText } from './schemas.js';
 
-const fields = {
+const monitorFields = {
   name: joi.string().max(200).allow(null, ''),
   parent_source: sourceText.allow(null),
   interval_seconds: interval,
@@ -50,14 +50,14 @@ const fields = {
     .description('How the service asks by itself, as `Probe` says; null: it does not. Absent: as it is'),
 };
 
-export const monitorBody = named(
+export const monitorBody = withSchemaName(
   'MonitorCreation',
   joi
-    .object({ source: sourceText.required(), ...fields })
+    .object({ source: sourceText.required(), ...monitorFields })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
 );
-export const editBody = joi.object(fields);
-export const patchBody = named(
+export const editBody = joi.object(monitorFields);
+export const patchBody = withSchemaName(
   'MonitorChange',
-  joi.object({ source: sourceText.description('As it is: it cannot be changed'), ...fields }),
+  joi.object({ source: sourceText.description('As it is: it cannot be changed'), ...monitorFields }),
 );

@@ -4,13 +4,13 @@
  * 404.
  */
 import joi from 'joi';
-import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalidQuery, notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
-import { checkCron, CronInvalid } from '../model/cron.js';
+import { validateCron, CronInvalid } from '../model/cron.js';
 import {
   DEFAULT_GRACE_SECONDS,
   MAX_GRACE_SECONDS,
@@ -19,21 +19,21 @@ import {
 } from '../model/timing.js';
 import type { WatchdogServices } from '../services.js';
 
-const SIGNAL = /^(fail|start|log|[0-9]{1,3})$/;
+const SIGNAL_PATTERN = /^(fail|start|log|[0-9]{1,3})$/;
 /** Bytes of a body that become the message. */
 const MAX_MESSAGE_BYTES = 10 * 1024;
-const RID = /^[\w.:-]{1,64}$/;
+const RID_PATTERN = /^[\w.:-]{1,64}$/;
 
 const createNotFoundError = (): Error => notFound('such ping URL');
 
-interface Sender {
+interface PingSender {
   source: string;
   caller: WatchdogCaller;
 }
 
 /** @throws ServiceError not_found */
-async function resolveSender({ authenticator, addresses }: WatchdogServices, secret: string): Promise<Sender> {
-  const principal = secret.startsWith('wd_live_') ? await authenticator.bearer(secret) : null;
+async function resolveSender({ authenticator, addresses }: WatchdogServices, secret: string): Promise<PingSender> {
+  const principal = secret.startsWith('wd_live_') ? await authenticator.authenticateBearer(secret) : null;
   const imported = principal === null ? await addresses.findSource(secret) : null;
   if (imported !== null) {
     return { source: imported, caller: { name: 'imported address', token: null, project: null, source: imported } };
@@ -51,8 +51,8 @@ function readMessage({ body }: HttpRequest): string | null {
 }
 
 const params = { token: joi.string().max(100).required() };
-const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('');
-const pace = {
+const ridSchema = joi.string().pattern(RID_PATTERN).message('must be 1 to 64 letters, digits, _ . : or -').empty('');
+const timingFields = {
   interval: joi
     .number()
     .min(MIN_INTERVAL_SECONDS)
@@ -82,7 +82,7 @@ const pace = {
   max_run: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('Seconds that a run may take'),
 };
 
-interface Pace {
+interface PingTimingQuery {
   interval?: number;
   schedule?: string;
   timezone?: string;
@@ -95,7 +95,7 @@ interface Pace {
  * Parses the timing parameters. Ignoring an invalid one would cause false or missing alarms.
  * @throws ServiceError invalid_request
  */
-function parsePace({ interval, schedule, timezone, period, grace, max_run }: Pace): Omit<Ping, 'run'> {
+function parsePingTiming({ interval, schedule, timezone, period, grace, max_run }: PingTimingQuery): Omit<Ping, 'run'> {
   const kinds = Object.entries({ interval, period, schedule }).filter(([, value]) => value !== undefined);
   const [first, second] = kinds.map(([name]) => name);
   if (second !== undefined) throw invalidQuery({ [second]: `does not go together with ${first}` });
@@ -110,7 +110,7 @@ function parsePace({ interval, schedule, timezone, period, grace, max_run }: Pac
   if (schedule === undefined) return said;
   const zone = timezone ?? 'UTC';
   try {
-    checkCron(schedule, zone);
+    validateCron(schedule, zone);
   } catch (error) {
     if (error instanceof CronInvalid) throw invalidQuery({ [error.field]: error.message });
     throw error;
@@ -118,7 +118,7 @@ function parsePace({ interval, schedule, timezone, period, grace, max_run }: Pac
   return { ...said, timing: { schedule, timezone: zone, period_seconds: null, grace_seconds } };
 }
 
-interface PushQuery extends Pace {
+interface PushQuery extends PingTimingQuery {
   status?: string[];
   msg?: string[];
   ping?: string[];
@@ -127,7 +127,7 @@ interface PushQuery extends Pace {
 /** Accepts a repeated parameter: rejecting a push would look like silence. */
 const repeatable = joi.array().items(joi.string().allow(''));
 
-interface PingQuery extends Pace {
+interface PingQuery extends PingTimingQuery {
   rid?: string;
 }
 
@@ -138,24 +138,24 @@ export function buildPingUrlRoutes(services: WatchdogServices): RouteSpec[] {
 function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
   const { intake, timeline, beats } = services;
   const beat = async (
-    sender: Sender,
+    sender: PingSender,
     { exit_code, ...body }: Omit<HeartbeatBody, 'source'> & { exit_code: number | null },
     ping: Ping,
   ): Promise<void> => {
     const heartbeat = parseHeartbeat({ source: sender.source, ...body }, MAX_MESSAGE_BYTES, true);
-    await intake.beat({ ...heartbeat, exit_code }, sender.caller, ping);
+    await intake.recordHeartbeat({ ...heartbeat, exit_code }, sender.caller, ping);
     beats();
   };
   const handle = async (request: HttpRequest): Promise<object> => {
     const { token: secret = '', signal = '0' } = request.params;
-    if (!SIGNAL.test(signal) || Number(signal) > 255) throw createNotFoundError();
+    if (!SIGNAL_PATTERN.test(signal) || Number(signal) > 255) throw createNotFoundError();
     const sender = await resolveSender(services, secret);
     const { rid: run = '', ...told } = request.query as PingQuery;
-    const said: Ping = { run, ...parsePace(told) };
+    const said: Ping = { run, ...parsePingTiming(told) };
     const message = readMessage(request);
-    if (signal === 'start') await intake.start(sender.source, sender.caller, said);
+    if (signal === 'start') await intake.recordRunStart(sender.source, sender.caller, said);
     else if (signal === 'log') {
-      await intake.ensure(sender.source, sender.caller, said);
+      await intake.ensureMonitor(sender.source, sender.caller, said);
       await timeline.annotate({ source: sender.source, type: 'log', message }, sender.caller);
     } else if (/^0+$/.test(signal)) {
       await beat(sender, { status: 'ok', message, exit_code: request.params['signal'] === undefined ? null : 0 }, said);
@@ -166,7 +166,7 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
     }
     return text('OK').header('cache-control', 'no-store');
   };
-  const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs'), ...pace });
+  const query = joi.object({ rid: ridSchema.description('Pairs the start and the end of one of several runs'), ...timingFields });
   const limits = { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES } as const;
   return [
     {
@@ -216,13 +216,13 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
       status: repeatable.description('`up`, also by an empty value or none; every other word means down'),
       msg: repeatable,
       ping: repeatable,
-      ...pace,
+      ...timingFields,
     }),
   },
   limits: { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES },
   strictQuery: true,
   plain: true,
-  output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
+  output: withSchemaName('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const sender = await resolveSender(services, request.params['token'] ?? '');
     const { status = [], msg, ping, ...told } = request.query as unknown as PushQuery;
@@ -232,9 +232,9 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
     const isUp = status.every((one) => ['', 'up'].includes(one.trim().toLowerCase()));
     const body = { source: sender.source, status: isUp ? 'up' : 'down', message: message || null, metrics };
-    await services.intake.beat(parseHeartbeat(body, MAX_MESSAGE_BYTES, true), sender.caller, {
+    await services.intake.recordHeartbeat(parseHeartbeat(body, MAX_MESSAGE_BYTES, true), sender.caller, {
       run: null,
-      ...parsePace(told),
+      ...parsePingTiming(told),
     });
     services.beats();
     return { ok: true };

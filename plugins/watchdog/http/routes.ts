@@ -6,30 +6,30 @@ import { toWatchdogCaller, assertCanReport, toWatchdogReader } from '../model/ca
 import { parseHeartbeat, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
 import { toMonitorView } from '../model/monitor.js';
-import type { MonitorEdit } from '../monitors/monitors.js';
-import type { WithProbe } from '../monitors/probed.js';
+import type { MonitorUpdate } from '../monitors/monitors.js';
+import type { ProbeInput } from '../monitors/probed.js';
 import { monitorBody, patchBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
 import type { WatchdogServices } from '../services.js';
 import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
-import { warned } from '../../../ports/store/left-out.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
 
 const BASE = '/api/watchdog/v1';
-const PING = { scope: 'watchdog:ping' } as const;
-const MANAGE = { scope: 'watchdog:manage' } as const;
-const READ = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
+const PING_ACCESS = { scope: 'watchdog:ping' } as const;
+const MANAGE_ACCESS = { scope: 'watchdog:manage' } as const;
+const READ_ACCESS = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
 /**
  * A `wd_live_` token reads its own source; for others the handler requires watchdog:read
  * (`toWatchdogReader`).
  */
-const READ_OWN = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
+const READ_OWN_ACCESS = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
-const HEARTBEAT_BYTES = 64 * 1024;
+const MAX_HEARTBEAT_BYTES = 64 * 1024;
 
 const params = schemas.sourceParam;
 const getSourceParam = (request: HttpRequest): string => request.params['source'] ?? '';
 
-export function routes(services: WatchdogServices): RouteSpec[] {
+export function buildWatchdogRoutes(services: WatchdogServices): RouteSpec[] {
   return [
     buildPingRoute(services),
     buildEvaluateRoute(services),
@@ -51,15 +51,15 @@ const buildPingRoute = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   description:
     'The first heartbeat of a source creates its monitor (201). Answered after the write is committed. Only the receive time of ' +
     'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
-  access: PING,
+  access: PING_ACCESS,
   input: { body: schemas.heartbeatBody, report: true },
-  limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
+  limits: { rate: 'intake', space: true, bytes: MAX_HEARTBEAT_BYTES },
   status: [200, 201],
   output: schemas.heartbeatOutput,
   errors: ['source_mismatch'],
   handle: async (request) => {
     const caller = toWatchdogCaller(request.principal);
-    const { created: isNew, ...answer } = await intake.beat(parseHeartbeat(request.body as HeartbeatBody), caller);
+    const { created: isNew, ...answer } = await intake.recordHeartbeat(parseHeartbeat(request.body as HeartbeatBody), caller);
     beats();
     return isNew ? created(answer) : answer;
   },
@@ -86,7 +86,7 @@ const buildRunsRoute = ({ runs: service }: WatchdogServices): RouteSpec => ({
   path: `${BASE}/runs`,
   operationId: 'listRuns',
   summary: 'Runs of the evaluator, newest first',
-  access: READ,
+  access: READ_ACCESS,
   input: { query: schemas.pageQuery },
   strictQuery: true,
   output: schemas.runPage,
@@ -97,8 +97,8 @@ const buildRunsRoute = ({ runs: service }: WatchdogServices): RouteSpec => ({
       include_total,
     } = query as { limit?: number; cursor?: string; include_total?: boolean };
     const page = await service.listPage(limit, cursor, toWatchdogCaller(principal));
-    const total = include_total ? { total: await service.count() } : {};
-    return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total, ...warned(page) };
+    const total = include_total ? { total: await service.countRuns() } : {};
+    return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total, ...pickWarnings(page) };
   },
 });
 
@@ -108,9 +108,9 @@ const buildAnnotateRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   operationId: 'noteEvent',
   errors: ['source_mismatch', 'not_found'],
   summary: 'Note something on the timeline of a monitor',
-  access: PING,
+  access: PING_ACCESS,
   input: { body: schemas.eventBody },
-  limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
+  limits: { rate: 'intake', space: true, bytes: MAX_HEARTBEAT_BYTES },
   status: 201,
   output: schemas.eventOutput,
   handle: async (request) =>
@@ -123,7 +123,7 @@ const buildEventsRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   operationId: 'listTimelineEvents',
   errors: ['source_mismatch'],
   summary: 'The timeline: transitions, alarms, suppressions and notes, newest first',
-  access: READ_OWN,
+  access: READ_OWN_ACCESS,
   input: { query: schemas.eventsQuery },
   strictQuery: true,
   output: schemas.eventPage,
@@ -145,11 +145,11 @@ const buildStatusRoute = ({ status: service }: WatchdogServices): RouteSpec => (
     'there are more; `counts` are of all. `tree=1` adds the hierarchy, at most 5,000 monitors of it, and `tree_left_out`. `stale` ' +
     'is true when the evaluator is late. With `uptime`, each monitor has the uptime of so many days (UTC), oldest first, the ' +
     'running one last; 400 `invalid_request` names `uptime` where monitors × days are more than 80,000.',
-  access: READ_OWN,
+  access: READ_OWN_ACCESS,
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: async (request) => text(await service.status(request.query, toWatchdogReader(request.principal)), JSON_TYPE),
+  handle: async (request) => text(await service.getStatusJson(request.query, toWatchdogReader(request.principal)), JSON_TYPE),
 });
 
 const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({
@@ -161,7 +161,7 @@ const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): 
   description:
     'Buckets are aligned to the epoch and at most `points`; empty ones are left out. `resolution` is the least width in seconds. ' +
     'The baseline is over all samples of the last 7 days, `stddev` with n−1.',
-  access: READ_OWN,
+  access: READ_OWN_ACCESS,
   input: { query: schemas.metricsQuery },
   output: schemas.metricsOutput,
   handle: async (request) => {
@@ -169,7 +169,7 @@ const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): 
     const caller = toWatchdogReader(request.principal);
     assertCanReport(caller, query.source);
     const times = { from: timeParameter('from', query.from), to: timeParameter('to', query.to) };
-    return histories.history(await service.getMonitor(query.source, caller), { ...query, ...omitNulls(times) });
+    return histories.getHistory(await service.getMonitor(query.source, caller), { ...query, ...omitNulls(times) });
   },
 });
 
@@ -181,7 +181,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       path: `${BASE}/monitors`,
       operationId: 'listMonitors',
       summary: 'List monitors, by source',
-      access: READ,
+      access: READ_ACCESS,
       input: { query: schemas.monitorsQuery },
       strictQuery: true,
       output: schemas.monitorPage,
@@ -189,7 +189,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
         const page = await lists.listPage(request.query, toWatchdogCaller(request.principal));
         const { docs, next, total } = page;
         const items = docs.map(toMonitorView);
-        const list = { items, next_cursor: next, has_more: next !== null, ...warned(page) };
+        const list = { items, next_cursor: next, has_more: next !== null, ...pickWarnings(page) };
         return total === undefined ? list : { ...list, total };
       },
     },
@@ -199,15 +199,15 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       operationId: 'createMonitor',
       errors: ['conflict', 'unknown_project'],
       summary: 'Create a monitor; without a heartbeat it is unknown and never alarms',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { body: monitorBody },
       status: 201,
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const fields = request.body as MonitorFields & WithProbe;
+        const fields = request.body as MonitorFields & ProbeInput;
         const monitor = await service.create(fields, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.created', monitor.source);
-        return created({ monitor, ...service.warnings(fields) });
+        return created({ monitor, ...service.listWarnings(fields) });
       },
     },
     {
@@ -215,11 +215,11 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       path,
       operationId: 'getMonitor',
       summary: 'One monitor, by source (percent-encoded) or id',
-      access: READ,
+      access: READ_ACCESS,
       input: { params },
       output: schemas.monitorOutput,
       handle: async (request) => ({
-        monitor: await service.view(getSourceParam(request), toWatchdogCaller(request.principal)),
+        monitor: await service.getView(getSourceParam(request), toWatchdogCaller(request.principal)),
       }),
     },
     {
@@ -228,20 +228,20 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       operationId: 'changeMonitor',
       errors: ['conflict', 'unknown_project'],
       summary: 'Change a monitor: only what is named is written',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params, body: patchBody },
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const { source, ...edit } = request.body as MonitorEdit & WithProbe & { source?: string };
+        const { source, ...edit } = request.body as MonitorUpdate & ProbeInput & { source?: string };
         const caller = toWatchdogCaller(request.principal);
-        const before = await service.view(getSourceParam(request), caller);
+        const before = await service.getView(getSourceParam(request), caller);
         if (source !== undefined && source !== before.source) {
           throw invalid({ source: 'cannot be changed: make another monitor' });
         }
-        const monitor = await service.edit(getSourceParam(request), edit, caller);
+        const monitor = await service.update(getSourceParam(request), edit, caller);
         const change = findChangedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);
-        return { monitor, ...service.warnings(edit) };
+        return { monitor, ...service.listWarnings(edit) };
       },
     },
     {
@@ -250,7 +250,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       operationId: 'deleteMonitor',
       errors: ['conflict'],
       summary: 'Delete a monitor and revoke the tokens bound to its source',
-      access: MANAGE,
+      access: MANAGE_ACCESS,
       input: { params },
       output: deleted,
       handle: async (request) => {

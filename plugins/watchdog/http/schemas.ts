@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
-import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
@@ -9,19 +9,19 @@ import { daysParam, uptimeOfDays } from './uptime-shapes.js';
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA_BYTES = 8 * 1024;
 
-const level = named('EventLevel', joi.string().valid(...LEVELS));
-export const monitorState = named('MonitorState', joi.string().valid(...STATES));
+const level = withSchemaName('EventLevel', joi.string().valid(...LEVELS));
+export const monitorState = withSchemaName('MonitorState', joi.string().valid(...STATES));
 
 const state = monitorState;
 
 export const sourceText = joi
   .string()
-  .pattern(MONITOR_SOURCE)
+  .pattern(MONITOR_SOURCE_PATTERN)
   .message('must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment');
 export const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
 const text = joi.string().allow(null, '');
 
-export const heartbeatBody = named(
+export const heartbeatBody = withSchemaName(
   'Heartbeat',
   joi
     .object({
@@ -48,7 +48,7 @@ export const heartbeatBody = named(
     }),
 );
 
-export const eventBody = named(
+export const eventBody = withSchemaName(
   'TimelineEventCreation',
   joi
     .object({
@@ -72,21 +72,21 @@ export const sourceParam = joi.object({ source: joi.string().max(200).required()
 
 export const instant = joi.string().isoDate();
 /** A time in a query. The handler parses it, because joi turns 30 February into 2 March. */
-export const queryInstant = stated({ format: 'date-time' }, joi.string().max(64));
+export const queryInstant = withJsonSchema({ format: 'date-time' }, joi.string().max(64));
 const paging = {
-  limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
+  limit: withJsonSchema({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
   include_total: joi.boolean(),
 };
-const many = (schema: joi.Schema): joi.ArraySchema => joi.array().items(schema).max(50);
-const sources = many(joi.string().max(128));
-const states = many(state);
+const buildListSchema = (schema: joi.Schema): joi.ArraySchema => joi.array().items(schema).max(50);
+const sources = buildListSchema(joi.string().max(128));
+const states = buildListSchema(state);
 
 export const pageQuery = joi.object(paging);
 export const eventsQuery = joi.object({
   source: joi.string().max(128),
-  type: many(joi.string().max(64)),
-  level: many(level),
+  type: buildListSchema(joi.string().max(64)),
+  level: buildListSchema(level),
   since: queryInstant,
   until: queryInstant,
   ...paging,
@@ -105,13 +105,13 @@ export const monitorsQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   project: joi.string().max(64),
-  tag: many(joi.string().max(64)).description('Monitors that have one of these'),
+  tag: buildListSchema(joi.string().max(64)).description('Monitors that have one of these'),
   q: joi.string().max(200).allow(''),
   ...paging,
 });
 export const metricsQuery = joi.object({
   source: joi.string().max(128).required(),
-  metric: many(joi.string().max(64)),
+  metric: buildListSchema(joi.string().max(64)),
   hours: joi.number().greater(0).max(336),
   from: queryInstant,
   to: queryInstant,
@@ -123,7 +123,7 @@ const at = instant.allow(null);
 const count = joi.number().integer().min(0);
 const number = joi.number().allow(null);
 
-export const heartbeatOutput = named(
+export const heartbeatOutput = withSchemaName(
   'HeartbeatTaken',
   whole({
     source: joi.string(),
@@ -140,7 +140,7 @@ export const heartbeatOutput = named(
   }),
 );
 
-export const monitor = named(
+export const monitor = withSchemaName(
   'Monitor',
   whole({
     id: joi.string(),
@@ -184,10 +184,10 @@ export const monitor = named(
     uptime: uptimeOfDays.allow(null).description('Where `uptime` asked for days; null: it was deleted meanwhile'),
   }),
 );
-export const monitorOutput = named('MonitorAnswer', whole({ monitor }));
-export const monitorPage = pageOf('MonitorPage', monitor);
+export const monitorOutput = withSchemaName('MonitorAnswer', whole({ monitor }));
+export const monitorPage = createPageSchema('MonitorPage', monitor);
 
-export const timelineEvent = named(
+export const timelineEvent = withSchemaName(
   'TimelineEvent',
   joi.object({
     id: joi.string().required(),
@@ -205,7 +205,7 @@ export const timelineEvent = named(
   }),
 );
 
-export const runRecord = named(
+export const runRecord = withSchemaName(
   'EvaluatorRun',
   joi.object({
     run_id: joi.string().required(),
@@ -227,12 +227,12 @@ export const runRecord = named(
 );
 
 /** Recursive: `branch` has the id for joi's link and the name for the API description. */
-const branch = named(
+const branch = withSchemaName(
   'MonitorBranch',
   whole({ source: joi.string(), state, children: joi.array().items(joi.link('#MonitorBranch')) }).id('MonitorBranch'),
 );
 
-export const statusOutput = named(
+export const statusOutput = withSchemaName(
   'MonitorStatus',
   joi.object({
     generated_at: instant.required().description('Of the snapshot, which is at most 2 s old'),
@@ -247,11 +247,11 @@ export const statusOutput = named(
   }),
 );
 
-const point = named(
+const point = withSchemaName(
   'MetricPoint',
   whole({ t: instant, avg: joi.number(), min: joi.number(), max: joi.number(), n: count }),
 );
-const metricHistory = named(
+const metricHistory = withSchemaName(
   'MetricHistory',
   joi.object({
     latest: joi.object({ t: instant, v: joi.number() }),
@@ -277,7 +277,7 @@ const metricHistory = named(
     }),
   }),
 );
-export const metricsOutput = named(
+export const metricsOutput = withSchemaName(
   'MetricHistories',
   whole({
     source: joi.string(),
@@ -287,7 +287,7 @@ export const metricsOutput = named(
     metrics: joi.object().pattern(joi.string(), metricHistory),
   }),
 );
-export const runOutput = named('RunAnswer', whole({ run: runRecord }));
-export const runPage = pageOf('RunPage', runRecord);
-export const eventOutput = named('TimelineEventAnswer', whole({ event: timelineEvent }));
-export const eventPage = pageOf('TimelinePage', timelineEvent);
+export const runOutput = withSchemaName('RunAnswer', whole({ run: runRecord }));
+export const runPage = createPageSchema('RunPage', runRecord);
+export const eventOutput = withSchemaName('TimelineEventAnswer', whole({ event: timelineEvent }));
+export const eventPage = createPageSchema('TimelinePage', timelineEvent);

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { named, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract.js';
 import { UPTIME_RETENTION_DAYS } from '../model/uptime.js';
 
 export const daysParam = joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS);
@@ -15,5 +15,5 @@ const day = whole({
 });
 const uptime = { share, days: joi.array().items(day) };
 
-export const uptimeOfDays = named('UptimeDays', whole(uptime));
-export const uptimeOutput = named('Uptime', whole({ source: joi.string(), ...uptime }));
+export const uptimeOfDays = withSchemaName('UptimeDays', whole(uptime));
+export const uptimeOutput = withSchemaName('Uptime', whole({ source: joi.string(), ...uptime }));

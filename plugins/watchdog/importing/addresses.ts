@@ -9,18 +9,18 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 /** Shorter text is no secret, and no import creates another form. */
 const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
 
-type Kind = 'address' | 'identity';
-const getAddressId = (kind: Kind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
+type AddressKind = 'address' | 'identity';
+const getAddressId = (kind: AddressKind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
 
 @injectable()
-export class ImportedAddresses {
+export class ImportedAddressStore {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'addresses' | 'clock'>) {}
 
   async findSource(secret: string): Promise<string | null> {
     return SECRET_PATTERN.test(secret) ? this.#find('address', secret) : null;
   }
 
-  async recognize(identities: readonly string[]): Promise<string | null> {
+  async findSourceByIdentities(identities: readonly string[]): Promise<string | null> {
     for (const identity of identities) {
       const source = await this.#find('identity', identity);
       if (source !== null) return source;
@@ -29,21 +29,21 @@ export class ImportedAddresses {
   }
 
   /** Returns false when the secret is malformed or belongs to another monitor. */
-  async keep(secret: string, source: string): Promise<boolean> {
+  async saveAddress(secret: string, source: string): Promise<boolean> {
     if (!SECRET_PATTERN.test(secret)) return false;
     await this.#insert('address', secret, source);
     return (await this.#find('address', secret)) === source;
   }
 
-  async identify(identities: readonly string[], source: string): Promise<void> {
+  async saveIdentities(identities: readonly string[], source: string): Promise<void> {
     for (const identity of identities) await this.#insert('identity', identity, source);
   }
 
-  async #find(kind: Kind, text: string): Promise<string | null> {
+  async #find(kind: AddressKind, text: string): Promise<string | null> {
     return (await this.deps.addresses.get(getAddressId(kind, text)))?.source ?? null;
   }
 
-  async #insert(kind: Kind, text: string, source: string): Promise<void> {
+  async #insert(kind: AddressKind, text: string, source: string): Promise<void> {
     const { addresses, clock } = this.deps;
     await addresses.change(
       { id: getAddressId(kind, text) },
@@ -52,7 +52,7 @@ export class ImportedAddresses {
     );
   }
 
-  async forget(source: string): Promise<void> {
+  async deleteBySource(source: string): Promise<void> {
     await this.deps.addresses.remove({ source });
   }
 }

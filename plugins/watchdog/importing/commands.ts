@@ -4,20 +4,20 @@
  */
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { parseColumns } from './columns.js';
+import { parseMonitorCsv } from './columns.js';
 import { parseHealthchecks } from './healthchecks.js';
-import { NotImportable, type Fields, type ImportedMonitor } from './imported.js';
-import type { Importer, ImportReport } from './importer.js';
+import { NotImportable, type SourceFields, type ImportedMonitor } from './imported.js';
+import type { MonitorImporter, ImportReport } from './importer.js';
 import { KUMA_TABLES, parseKumaBackup, parseKumaTables } from './kuma.js';
 
-interface Reader {
+interface ImportFormat {
   name: string;
   summary: string;
   parse: (text: string) => ImportedMonitor[];
-  tables?: { names: readonly string[]; parse: (tables: Record<string, Fields[]>) => ImportedMonitor[] };
+  tables?: { names: readonly string[]; parse: (tables: Record<string, SourceFields[]>) => ImportedMonitor[] };
 }
 
-const READERS: readonly Reader[] = [
+const IMPORT_FORMATS: readonly ImportFormat[] = [
   {
     name: 'healthchecks',
     summary: 'Import the checks that the management API of Healthchecks lists; their ping addresses keep working.',
@@ -32,7 +32,7 @@ const READERS: readonly Reader[] = [
   {
     name: 'csv',
     summary: 'Import monitors from a CSV file whose first line names fields of monitors and probes.',
-    parse: parseColumns,
+    parse: parseMonitorCsv,
   },
 ];
 
@@ -44,7 +44,7 @@ function formatReport({ created, updated, known, notes }: ImportReport): string 
 }
 
 /** @throws NotImportable */
-async function read({ parse, tables }: Reader, call: CommandCall): Promise<ImportedMonitor[]> {
+async function readMonitors({ parse, tables }: ImportFormat, call: CommandCall): Promise<ImportedMonitor[]> {
   const [file = ''] = call.args;
   if (file === '-' || call.read === undefined) return parse(await call.stdin());
   const rows = tables === undefined ? null : ((await call.readTables?.(file, tables.names)) ?? null);
@@ -54,14 +54,14 @@ async function read({ parse, tables }: Reader, call: CommandCall): Promise<Impor
   return tables.parse(rows);
 }
 
-export const buildImportCommands = (importer: Importer): CommandSpec[] =>
-  READERS.map((reader) => ({
+export const buildImportCommands = (importer: MonitorImporter): CommandSpec[] =>
+  IMPORT_FORMATS.map((reader) => ({
     name: `import ${reader.name}`,
     summary: reader.summary,
     args: ['file'],
     run: async (call) => {
       try {
-        const imported = await read(reader, call);
+        const imported = await readMonitors(reader, call);
         const report = await importer.importAll(imported, (done, all) => call.progress?.(`${done} of ${all} monitors`));
         return { json: report, text: formatReport(report) };
       } catch (error) {

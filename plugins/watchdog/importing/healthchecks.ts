@@ -10,19 +10,19 @@ import {
   createSource,
   readTags,
   readText,
-  type Fields,
+  type SourceFields,
   type ImportedMonitor,
 } from './imported.js';
 
-const UUID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
-const DEFAULT_GRACE = 3_600;
-const FILTERS: readonly [name: string, note: string][] = [
+const UUID_PATTERN = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
+const DEFAULT_GRACE_SECONDS = 3_600;
+const FILTER_NOTES: readonly [name: string, note: string][] = [
   ['filter_subject', 'Its filter by the subject of an e-mail: there is no e-mail in.'],
   ['filter_body', 'Its filter by the text of an e-mail: there is no e-mail in.'],
   ['filter_http_body', 'Its filter by the body of a request: every ping counts as its address says.'],
   ['filter_default_fail', 'Pings that no filter matched were failures: every ping counts as its address says.'],
 ];
-const KEYWORDS = ['subject', 'subject_fail', 'start_kw', 'success_kw', 'failure_kw'];
+const KEYWORD_FIELDS = ['subject', 'subject_fail', 'start_kw', 'success_kw', 'failure_kw'];
 
 /** @throws NotImportable */
 export const parseHealthchecks = (text: string): ImportedMonitor[] =>
@@ -30,11 +30,11 @@ export const parseHealthchecks = (text: string): ImportedMonitor[] =>
     toImportedMonitor,
   );
 
-function toImportedMonitor(check: Fields, at: number): ImportedMonitor {
+function toImportedMonitor(check: SourceFields, at: number): ImportedMonitor {
   const notes = collectNotes(check);
   const slug = readText(check, 'slug');
   const name = readText(check, 'name') ?? slug ?? `check ${at + 1}`;
-  const uuid = UUID.exec(readText(check, 'uuid') ?? readText(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
+  const uuid = UUID_PATTERN.exec(readText(check, 'uuid') ?? readText(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
   if (uuid === null) notes.push('Its ping address is not in the file (a read-only key?): make it a token of its own.');
   const unique = readText(check, 'unique_key');
   const tags = readTags((readText(check, 'tags') ?? '').split(/\s+/), notes);
@@ -54,7 +54,7 @@ function toImportedMonitor(check: Fields, at: number): ImportedMonitor {
   };
 }
 
-function collectNotes(check: Fields): string[] {
+function collectNotes(check: SourceFields): string[] {
   const notes: string[] = [];
   if (readText(check, 'slug') !== null)
     notes.push('Its address by ping key and slug: it is pinged at the address with its id alone.');
@@ -62,16 +62,16 @@ function collectNotes(check: Fields): string[] {
   if (readBoolean(check, 'manual_resume') === true)
     notes.push('It had to be resumed by hand; here a heartbeat resumes it.');
   if (readText(check, 'methods') !== null) notes.push('Only POST was taken; here GET and POST are.');
-  for (const [field, note] of FILTERS) if (readBoolean(check, field) === true) notes.push(note);
-  if (KEYWORDS.some((field) => readText(check, field) !== null))
+  for (const [field, note] of FILTER_NOTES) if (readBoolean(check, field) === true) notes.push(note);
+  if (KEYWORD_FIELDS.some((field) => readText(check, field) !== null))
     notes.push('Its keywords (of subjects, e-mails and bodies) are not looked for.');
   if (readText(check, 'status') === 'paused') notes.push('It was paused; here it waits for its first ping.');
   return notes;
 }
 
-function parseTiming(check: Fields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
+function parseTiming(check: SourceFields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
   const schedule = readText(check, 'schedule');
-  const grace_seconds = Math.max(1, readNumber(check, 'grace') ?? DEFAULT_GRACE);
+  const grace_seconds = Math.max(1, readNumber(check, 'grace') ?? DEFAULT_GRACE_SECONDS);
   if (schedule !== null) return { schedule, timezone: readText(check, 'tz') ?? 'UTC', grace_seconds };
   const timeout = readNumber(check, 'timeout');
   if (timeout !== null) return { period_seconds: Math.max(1, timeout), grace_seconds };

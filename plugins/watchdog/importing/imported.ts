@@ -42,20 +42,20 @@ export function createSource(name: string): string {
   return plain || 'monitor';
 }
 
-export type Fields = Record<string, unknown>;
+export type SourceFields = Record<string, unknown>;
 
-export const readText = (from: Fields, name: string): string | null => {
+export const readText = (from: SourceFields, name: string): string | null => {
   const value = from[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 };
 
-export const readNumber = (from: Fields, name: string): number | null => {
+export const readNumber = (from: SourceFields, name: string): number | null => {
   const value = typeof from[name] === 'string' && from[name].trim() !== '' ? Number(from[name]) : from[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
 
 /** Accepts 0 and 1 of databases and text of CSV files; null when absent. */
-export function readBoolean(from: Fields, name: string): boolean | null {
+export function readBoolean(from: SourceFields, name: string): boolean | null {
   const value = from[name];
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';
@@ -63,7 +63,7 @@ export function readBoolean(from: Fields, name: string): boolean | null {
   return ['0', 'false', 'no'].includes(text) ? false : null;
 }
 
-const isObject = (value: unknown): value is Fields =>
+const isObject = (value: unknown): value is SourceFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function toList(value: unknown): unknown[] {
@@ -71,7 +71,7 @@ export function toList(value: unknown): unknown[] {
   return Array.isArray(given) ? given : [];
 }
 
-export function toFields(value: unknown): Fields | null {
+export function toFields(value: unknown): SourceFields | null {
   const given = typeof value === 'string' ? parseJsonText(value) : value;
   return isObject(given) ? given : null;
 }
@@ -96,7 +96,7 @@ function findRows(json: unknown, names: readonly string[]): unknown[] | undefine
 export function parseList(
   text: string,
   { names, columns, what }: { names: readonly string[]; columns: readonly string[]; what: string },
-): Fields[] {
+): SourceFields[] {
   const plain = text.replace(/^\ufeff/, '').trim();
   const [head = ''] = plain.split('\n', 1);
   if (/^["\w]/.test(plain) && /[,;]/.test(head)) {
@@ -112,15 +112,15 @@ export function parseList(
   return found.filter(isObject);
 }
 
-const MAX_TAGS = 20;
+const MAX_TAG_COUNT = 20;
 const MAX_TAG_CHARACTERS = 64;
 
 export function readTags(given: readonly string[], notes: string[]): string[] {
   const all = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
-  const tags = all.filter((tag) => tag.length <= MAX_TAG_CHARACTERS).slice(0, MAX_TAGS);
+  const tags = all.filter((tag) => tag.length <= MAX_TAG_CHARACTERS).slice(0, MAX_TAG_COUNT);
   if (tags.length < all.length)
     notes.push(
-      `Tags: a monitor has at most ${MAX_TAGS} of ${MAX_TAG_CHARACTERS} characters; ${all.length - tags.length} left out.`,
+      `Tags: a monitor has at most ${MAX_TAG_COUNT} of ${MAX_TAG_CHARACTERS} characters; ${all.length - tags.length} left out.`,
     );
   return tags;
 }

@@ -9,10 +9,10 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { getMonitorId } from '../model/source.js';
 import { HeartbeatIntake } from '../heartbeat/intake.js';
-import { ProbedMonitors, type ProbedView } from '../monitors/probed.js';
-import { ImportedAddresses } from './addresses.js';
+import { ProbedMonitorService, type ProbedMonitorView } from '../monitors/probed.js';
+import { ImportedAddressStore } from './addresses.js';
 import type { ImportedMonitor } from './imported.js';
-import { removeRejectedFields, type GivenMonitor } from './rejected-fields.js';
+import { removeRejectedFields, type MonitorInput } from './rejected-fields.js';
 
 export interface ImportReport {
   created: string[];
@@ -22,13 +22,13 @@ export interface ImportReport {
   notes: { monitor: string; note: string }[];
 }
 
-export const MAX_IMPORTED = 10_000;
+export const MAX_IMPORTED_MONITORS = 10_000;
 const PROGRESS_INTERVAL = 100;
 
 const TIMING_FIELDS = ['schedule', 'period_seconds', 'interval_seconds'] as const;
 const TARGET_FIELDS = ['kind', 'url', 'host', 'port'] as const;
 
-interface Run {
+interface ImportRun {
   report: ImportReport;
   /** By key. */
   sources: Map<string, string>;
@@ -42,12 +42,12 @@ const getProbeField = ({ probe }: ImportedMonitor): { probe?: Record<string, unk
 const CALLER: WatchdogCaller = { name: 'command line', token: null, project: null, source: null };
 
 @injectable()
-export class Importer {
+export class MonitorImporter {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'probes'>,
-    @inject(ProbedMonitors) private readonly monitors: ProbedMonitors,
+    @inject(ProbedMonitorService) private readonly monitors: ProbedMonitorService,
     @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
-    @inject(ImportedAddresses) private readonly addresses: ImportedAddresses,
+    @inject(ImportedAddressStore) private readonly addresses: ImportedAddressStore,
   ) {}
 
   /**
@@ -58,12 +58,12 @@ export class Importer {
     imported: readonly ImportedMonitor[],
     progress: (done: number, all: number) => void = () => undefined,
   ): Promise<ImportReport> {
-    if (imported.length > MAX_IMPORTED) {
+    if (imported.length > MAX_IMPORTED_MONITORS) {
       throw invalid({
-        file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED}: split the file`,
+        file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED_MONITORS}: split the file`,
       });
     }
-    const run: Run = {
+    const run: ImportRun = {
       report: { created: [], updated: [], known: [], notes: [] },
       sources: new Map(),
       names: new Map(),
@@ -77,7 +77,7 @@ export class Importer {
     return run.report;
   }
 
-  async #importOne(one: ImportedMonitor, run: Run): Promise<void> {
+  async #importOne(one: ImportedMonitor, run: ImportRun): Promise<void> {
     const { report, sources, claimed } = run;
     const notes = [...one.notes];
     const outside = one.exact === true ? one.parent_key : null;
@@ -96,8 +96,8 @@ export class Importer {
       if (await this.#update(source, fields, notes)) report.updated.push(source);
       report.known.push(source);
     }
-    await this.addresses.identify(one.identities, source);
-    if (one.address !== null && !(await this.addresses.keep(one.address, source)))
+    await this.addresses.saveIdentities(one.identities, source);
+    if (one.address !== null && !(await this.addresses.saveAddress(one.address, source)))
       notes.push(
         'Its ping address has a form that is not taken over, or belongs to another monitor: make it a token of its own.',
       );
@@ -107,7 +107,7 @@ export class Importer {
   async #recognize(one: ImportedMonitor, claimed: ReadonlySet<string>): Promise<string | null> {
     const { address, identities } = one;
     const found =
-      (await this.addresses.recognize(identities)) ??
+      (await this.addresses.findSourceByIdentities(identities)) ??
       (address === null ? null : await this.addresses.findSource(address)) ??
       (await this.#recognizeLegacy(one));
     return found === null || claimed.has(found) ? null : found;
@@ -120,7 +120,7 @@ export class Importer {
     if (found === null || found.deleted_at !== null) return null;
     if (exact === true) return wanted;
     if (found.name !== fields.name) return null;
-    const asked = await this.deps.probes()?.of(wanted);
+    const asked = await this.deps.probes()?.find(wanted);
     const given = (probe ?? null) as Record<string, unknown> | null;
     if (!asked) return given === null && found.last_heartbeat_at === null ? wanted : null;
     return given !== null && TARGET_FIELDS.every((field) => asked[field] === given[field]) ? wanted : null;
@@ -131,41 +131,41 @@ export class Importer {
   }
 
   /** Without timing the interval is learned, as for a ping URL. */
-  async #create(source: string, given: GivenMonitor, notes: string[]): Promise<void> {
+  async #create(source: string, given: MonitorInput, notes: string[]): Promise<void> {
     await this.#writeTolerantly(given, notes, async (fields) => {
       const isTimed =
         TIMING_FIELDS.some((field) => fields[field] !== undefined) || fields.group === true || fields.probe;
       if (isTimed) await this.monitors.create({ source, ...fields }, CALLER);
       else {
-        await this.intake.ensure(source, CALLER, { run: null, interval: null });
-        await this.monitors.edit(source, fields, CALLER);
+        await this.intake.ensureMonitor(source, CALLER, { run: null, interval: null });
+        await this.monitors.update(source, fields, CALLER);
       }
     });
   }
 
   /** @returns whether anything changed */
-  async #update(source: string, given: GivenMonitor, notes: string[]): Promise<boolean> {
-    const before = await this.monitors.view(source, CALLER);
+  async #update(source: string, given: MonitorInput, notes: string[]): Promise<boolean> {
+    const before = await this.monitors.getView(source, CALLER);
     const probe = given.probe && {
       ...given.probe,
       ...('url' in given.probe && { headers: given.probe['headers'] ?? null }),
     };
     const after = await this.#writeTolerantly({ ...given, ...(probe && { probe }) }, notes, (fields) =>
-      this.monitors.edit(source, fields, CALLER),
+      this.monitors.update(source, fields, CALLER),
     );
-    const shown = (view: ProbedView): string => JSON.stringify({ ...view, updated_at: null });
+    const shown = (view: ProbedMonitorView): string => JSON.stringify({ ...view, updated_at: null });
     return shown(before) !== shown(after);
   }
 
   async #writeTolerantly<T>(
-    given: GivenMonitor,
+    given: MonitorInput,
     notes: string[],
-    write: (fields: GivenMonitor) => Promise<T>,
+    write: (fields: MonitorInput) => Promise<T>,
   ): Promise<T> {
     for (let fields = given; ;) {
       try {
         const written = await write(fields);
-        notes.push(...(this.monitors.warnings({ probe: fields.probe ?? null }).warnings ?? []));
+        notes.push(...(this.monitors.listWarnings({ probe: fields.probe ?? null }).warnings ?? []));
         return written;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

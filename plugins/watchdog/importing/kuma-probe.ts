@@ -1,10 +1,10 @@
-import { readBoolean, toList, readNumber, toFields, readText, type Fields } from './imported.js';
+import { readBoolean, toList, readNumber, toFields, readText, type SourceFields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
-const PATH = /^[\w-]+(?:\.[\w-]+|\[\d{1,6}\])*$/;
+const JSON_PATH_PATTERN = /^[\w-]+(?:\.[\w-]+|\[\d{1,6}\])*$/;
 /** Kuma warns 21, 14 and 7 days before expiry. */
-const CERTIFICATE_DAYS = 21;
-const DEFAULT_PACKET = 56;
+const CERTIFICATE_WARNING_DAYS = 21;
+const DEFAULT_PACKET_BYTES = 56;
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
   form: 'application/x-www-form-urlencoded',
@@ -15,10 +15,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  * @param notes collects settings without a counterpart
  * @returns null when the kind has no counterpart
  */
-export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): object | null {
+export function buildKumaProbe(type: string, monitor: SourceFields, notes: string[]): object | null {
   const host = readText(monitor, 'hostname');
   const port = readNumber(monitor, 'port');
-  const inverted: Inverted = readBoolean(monitor, 'upsideDown') === true && { inverted: true };
+  const inverted: InvertedField = readBoolean(monitor, 'upsideDown') === true && { inverted: true };
   switch (type) {
     case 'http':
     case 'keyword':
@@ -27,8 +27,8 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
     case 'port':
       return { kind: 'tcp', host, port, ...inverted };
     case 'ping': {
-      const size = readNumber(monitor, 'packetSize') ?? DEFAULT_PACKET;
-      if (size !== DEFAULT_PACKET) notes.push(`Its packets of ${size} bytes: they have the system’s usual size.`);
+      const size = readNumber(monitor, 'packetSize') ?? DEFAULT_PACKET_BYTES;
+      if (size !== DEFAULT_PACKET_BYTES) notes.push(`Its packets of ${size} bytes: they have the system’s usual size.`);
       return { kind: 'icmp', host, ...inverted };
     }
     case 'dns': {
@@ -48,7 +48,7 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
     case 'grpc-keyword':
       return buildGrpcProbe(monitor, notes, inverted);
     case 'websocket-upgrade':
-      return { kind: 'websocket', url: readText(monitor, 'url'), ...buildTrust(monitor), ...inverted };
+      return { kind: 'websocket', url: readText(monitor, 'url'), ...buildTlsFields(monitor), ...inverted };
     case 'smtp': {
       const security = readText(monitor, 'smtpSecurity') ?? 'starttls';
       if (security === 'nostarttls') return { kind: 'tcp', host, port, ...inverted };
@@ -57,7 +57,7 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
         host,
         port,
         ...(security !== 'secure' && { starttls: 'smtp' }),
-        ...buildTrust(monitor),
+        ...buildTlsFields(monitor),
         ...inverted,
       };
     }
@@ -68,11 +68,11 @@ export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): 
   }
 }
 
-type Inverted = false | { inverted: true };
+type InvertedField = false | { inverted: true };
 
-const buildTrust = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
+const buildTlsFields = (monitor: SourceFields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
 
-function buildDatabaseProbe(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
+function buildDatabaseProbe(type: string, monitor: SourceFields, notes: string[], inverted: InvertedField): object | null {
   const given = readText(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.hostname === '' || url.hostname.includes(',') || url.protocol.endsWith('+srv:')) {
@@ -88,12 +88,12 @@ function buildDatabaseProbe(type: string, monitor: Fields, notes: string[], inve
     host: url.hostname,
     ...(url.port !== '' && { port: Number(url.port) }),
     ...(tls && { tls }),
-    ...buildTrust(monitor),
+    ...buildTlsFields(monitor),
     ...inverted,
   };
 }
 
-function buildGrpcProbe(monitor: Fields, notes: string[], inverted: Inverted): object {
+function buildGrpcProbe(monitor: SourceFields, notes: string[], inverted: InvertedField): object {
   const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(readText(monitor, 'grpcUrl') ?? '') ?? [];
   notes.push('Its call and keyword: the health check of gRPC is asked, of the whole server.');
   return {
@@ -101,12 +101,12 @@ function buildGrpcProbe(monitor: Fields, notes: string[], inverted: Inverted): o
     host,
     ...(port !== undefined && { port: Number(port) }),
     tls: readBoolean(monitor, 'grpcEnableTls') === true,
-    ...buildTrust(monitor),
+    ...buildTlsFields(monitor),
     ...inverted,
   };
 }
 
-function buildHttpProbe(type: string, monitor: Fields, notes: string[]): object {
+function buildHttpProbe(type: string, monitor: SourceFields, notes: string[]): object {
   const codes = toList(monitor['accepted_statuscodes']).filter((code) => typeof code === 'string');
   const body = readText(monitor, 'body');
   const headers = buildHeaders(monitor, body, notes);
@@ -121,23 +121,23 @@ function buildHttpProbe(type: string, monitor: Fields, notes: string[]): object 
     url: readText(monitor, 'url'),
     method: (readText(monitor, 'method') ?? 'GET').toUpperCase(),
     redirects: Math.max(0, Math.min(MAX_REDIRECTS, redirects)),
-    ...(warnsOfExpiry !== null && { cert_days_warning: warnsOfExpiry ? CERTIFICATE_DAYS : 0 }),
+    ...(warnsOfExpiry !== null && { cert_days_warning: warnsOfExpiry ? CERTIFICATE_WARNING_DAYS : 0 }),
     ...(codes.length > 0 && { expected_status: codes.join(',') }),
     ...(body !== null && { body }),
     ...(keyword !== null && (absent ? { keyword_absent: keyword } : { contains: keyword })),
     ...(type === 'json-query' && buildJsonCheck(monitor, notes)),
-    ...buildTrust(monitor),
+    ...buildTlsFields(monitor),
     ...(ca !== null && { ca_pem: ca }),
     ...(headers !== null && { headers }),
   };
 }
 
 /** Kuma uses JSONata; only simple paths have a counterpart. */
-function buildJsonCheck(monitor: Fields, notes: string[]): object {
+function buildJsonCheck(monitor: SourceFields, notes: string[]): object {
   const expression = readText(monitor, 'jsonPath') ?? '$';
   const operator = readText(monitor, 'jsonPathOperator') ?? '==';
   const path = expression.replace(/^\$\.?/, '');
-  if (!PATH.test(path)) {
+  if (!JSON_PATH_PATTERN.test(path)) {
     const what = path === '' ? 'of the whole answer ' : '';
     notes.push(
       `Its JSON check ${what}(${expression.slice(0, 100)}): only a value at a path can be compared, and the answer is not looked into.`,
@@ -151,7 +151,7 @@ function buildJsonCheck(monitor: Fields, notes: string[]): object {
   return { json_path: path };
 }
 
-function buildHeaders(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
+function buildHeaders(monitor: SourceFields, body: string | null, notes: string[]): Record<string, string> | null {
   const given = toFields(monitor['headers']);
   if (given === null && readText(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
   const found = Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]));

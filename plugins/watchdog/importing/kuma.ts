@@ -11,18 +11,18 @@ import {
   createSource,
   readTags,
   readText,
-  type Fields,
+  type SourceFields,
   type ImportedMonitor,
 } from './imported.js';
 import { buildKumaProbe } from './kuma-probe.js';
 
-const MIN_INTERVAL = 20;
-const MAX_INTERVAL = 86_400;
+const MIN_INTERVAL_SECONDS = 20;
+const MAX_INTERVAL_SECONDS = 86_400;
 const MIN_TIMEOUT_MS = 100;
 const MAX_TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 10;
 const RETRY_SECONDS = 20;
-const MIN_PUSH_GRACE = 60;
+const MIN_PUSH_GRACE_SECONDS = 60;
 
 const TARGET_FIELDS = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
 
@@ -37,7 +37,7 @@ export const parseKumaBackup = (text: string): ImportedMonitor[] =>
 export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
 
 /** @param tables rows of `kuma.db` by table name */
-export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
+export function parseKumaTables(tables: Readonly<Record<string, readonly SourceFields[]>>): ImportedMonitor[] {
   const tagsOf = groupByMonitor(tables['monitor_tag']);
   const notificationsOf = groupByMonitor(tables['monitor_notification']);
   const names = new Map((tables['tag'] ?? []).map((tag) => [tag['id'], tag['name']]));
@@ -48,8 +48,8 @@ export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[
   });
 }
 
-function groupByMonitor(rows: readonly Fields[] = []): Map<unknown, Fields[]> {
-  const groups = new Map<unknown, Fields[]>();
+function groupByMonitor(rows: readonly SourceFields[] = []): Map<unknown, SourceFields[]> {
+  const groups = new Map<unknown, SourceFields[]>();
   for (const row of rows) {
     const group = groups.get(row['monitor_id']);
     if (group === undefined) groups.set(row['monitor_id'], [row]);
@@ -58,17 +58,17 @@ function groupByMonitor(rows: readonly Fields[] = []): Map<unknown, Fields[]> {
   return groups;
 }
 
-function withApiNames(row: Fields): Fields {
+function toApiNames(row: SourceFields): SourceFields {
   const renamed = Object.entries(row).map(([name, value]) => [
     name.replace(/_json$/, '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     value,
   ]);
   const accepted = row['accepted_statuscodes'] ?? row['accepted_statuscodes_json'];
-  return { ...(Object.fromEntries(renamed) as Fields), ...row, accepted_statuscodes: accepted };
+  return { ...(Object.fromEntries(renamed) as SourceFields), ...row, accepted_statuscodes: accepted };
 }
 
-function toImportedMonitor(row: Fields, at: number): ImportedMonitor {
-  const monitor = withApiNames(row);
+function toImportedMonitor(row: SourceFields, at: number): ImportedMonitor {
+  const monitor = toApiNames(row);
   const notes: string[] = [];
   const name = readText(monitor, 'name') ?? `monitor ${at + 1}`;
   const type = readText(monitor, 'type') ?? '';
@@ -112,7 +112,7 @@ function formatTag(given: unknown): string[] {
   return [value === null ? name : `${name}:${value}`];
 }
 
-function collectNotes(monitor: Fields): string[] {
+function collectNotes(monitor: SourceFields): string[] {
   const notes: string[] = [];
   const notifications = monitor['notificationIDList'];
   if (toList(notifications).length > 0 || Object.keys(toFields(notifications) ?? {}).length > 0)
@@ -130,7 +130,7 @@ function collectNotes(monitor: Fields): string[] {
 }
 
 function parsePushTiming(
-  monitor: Fields,
+  monitor: SourceFields,
   notes: string[],
 ): Pick<ImportedMonitor['fields'], 'period_seconds' | 'grace_seconds'> {
   const period = Math.max(1, readNumber(monitor, 'interval') ?? 60);
@@ -138,19 +138,19 @@ function parsePushTiming(
   const retry = parseRetry(monitor) ?? period;
   if (readBoolean(monitor, 'upsideDown') === true)
     notes.push('It was upside down (a push is a failure): here a push says that it is up.');
-  return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE, Math.round(retries * retry)) };
+  return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE_SECONDS, Math.round(retries * retry)) };
 }
 
-function parseRetry(monitor: Fields): number | null {
+function parseRetry(monitor: SourceFields): number | null {
   const seconds = readNumber(monitor, 'retryInterval') ?? 0;
   return seconds > 0 ? seconds : null;
 }
 
 const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
 
-function parseTiming(monitor: Fields, notes: string[]): object {
+function parseTiming(monitor: SourceFields, notes: string[]): object {
   const interval = readNumber(monitor, 'interval') ?? 60;
-  const interval_seconds = clamp(Math.round(interval), MIN_INTERVAL, MAX_INTERVAL);
+  const interval_seconds = clamp(Math.round(interval), MIN_INTERVAL_SECONDS, MAX_INTERVAL_SECONDS);
   if (interval_seconds !== interval)
     notes.push(`Its interval of ${interval} s: it is probed every ${interval_seconds} s.`);
   const tries = Math.max(0, readNumber(monitor, 'maxretries') ?? 0);

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 
-export type GivenMonitor = Omit<MonitorFields, 'source'> & { probe?: Record<string, unknown> | null };
+export type MonitorInput = Omit<MonitorFields, 'source'> & { probe?: Record<string, unknown> | null };
 
 const DEPENDENT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedule', 'timezone', 'grace_seconds'],
@@ -25,9 +25,9 @@ function omitFields<T extends object>(from: T, names: readonly string[]): T {
 }
 
 export function removeRejectedFields(
-  given: GivenMonitor,
+  given: MonitorInput,
   { code, fields, message }: ServiceError,
-): { fields: GivenMonitor; note: string } | null {
+): { fields: MonitorInput; note: string } | null {
   if (code === 'conflict' && given.parent_source)
     return { fields: omitFields(given, ['parent_source']), note: `Its parent: ${message}` };
   if (code !== 'validation_failed') return null;

@@ -6,10 +6,10 @@ import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toIncidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';
-import { Timeline } from '../timeline/timeline.js';
+import { TimelineService } from '../timeline/timeline.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
-import { maskView, Visibility } from '../tree/visibility.js';
-import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
+import { maskView, SourceVisibility } from '../tree/visibility.js';
+import { findReadable, pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
 
 export const MAX_COMMENTS = 100;
 
@@ -23,19 +23,19 @@ export interface IncidentQuery {
   cursor?: string;
 }
 
-export interface IncidentPage extends Warned {
+export interface IncidentPage extends ListWarnings {
   items: IncidentView[];
   next_cursor: string | null;
   has_more: boolean;
 }
 
 @injectable()
-export class Incidents {
+export class IncidentService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'incidents' | 'clock' | 'receivers'>,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
-    @inject(Visibility) private readonly visibility: Visibility,
-    @inject(Timeline) private readonly timeline: Pick<Timeline, 'annotate'>,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
+    @inject(TimelineService) private readonly timeline: Pick<TimelineService, 'annotate'>,
   ) {}
 
   async listPage(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
@@ -57,7 +57,7 @@ export class Incidents {
     const mentions = views.map(({ suppressed_by }) => ({ suppressed_by }));
     const hidden = await this.visibility.findHiddenInViews(mentions, caller);
     const items = views.map((view) => maskView(view, hidden));
-    return { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
+    return { items, next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -66,7 +66,7 @@ export class Incidents {
     return owned(caller.project, await this.deps.incidents.get(id), ({ project }) => project, `incident ${id}`);
   }
 
-  async view(id: string, caller: WatchdogCaller): Promise<IncidentView> {
+  async getView(id: string, caller: WatchdogCaller): Promise<IncidentView> {
     const view = toIncidentView(await this.getIncident(id, caller), this.deps.clock.now());
     return maskView(view, await this.visibility.findHiddenInViews([{ suppressed_by: view.suppressed_by }], caller));
   }
@@ -100,13 +100,13 @@ export class Incidents {
       await this.timeline.annotate({ source, type, message }, caller);
     }
     if (at !== null) await this.#publishAcknowledgement(incident, by, at);
-    return this.view(id, caller);
+    return this.getView(id, caller);
   }
 
   async #publishAcknowledgement({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
     if (alarm_id === null) return;
     const word = { id: `${id}:${at}:${by ?? ''}`, timestamp: at, alarm_id, source, by };
-    await Promise.all(this.deps.receivers().map(async (receivers) => receivers.said?.(word)));
+    await Promise.all(this.deps.receivers().map(async (receivers) => receivers.forwardAcknowledgement?.(word)));
   }
 
   async listReceivers({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
@@ -120,7 +120,7 @@ export class Incidents {
     at: string | null,
   ): Promise<AlarmReceiver[]> {
     if (id === null || at === null) return [];
-    const all = this.deps.receivers().map((receivers) => receivers.told({ id, timestamp: at }));
+    const all = this.deps.receivers().map((receivers) => receivers.listReceivers({ id, timestamp: at }));
     return (await Promise.all(all)).flat().map((one) => Object.assign({ event }, one));
   }
 
@@ -131,7 +131,7 @@ export class Incidents {
   async setCause(id: string, cause: string | null, caller: WatchdogCaller): Promise<IncidentView> {
     await this.getIncident(id, caller);
     await this.deps.incidents.change({ id }, { set: { cause: cause ? cleanText(cause) : null } });
-    return this.view(id, caller);
+    return this.getView(id, caller);
   }
 
   /** @throws ServiceError not_found, insufficient_scope, conflict (too many) */
@@ -140,6 +140,6 @@ export class Incidents {
     if (comments.length >= MAX_COMMENTS) throw conflict(`An incident has ${MAX_COMMENTS} comments at most.`);
     const comment = { at: this.deps.clock.iso(), by: caller.name, text: cleanText(text) };
     await this.deps.incidents.change({ id }, { push: { comments: { each: [comment], keep: MAX_COMMENTS } } });
-    return this.view(id, caller);
+    return this.getView(id, caller);
   }
 }

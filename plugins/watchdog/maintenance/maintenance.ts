@@ -7,32 +7,32 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { createProcessLease, type HeldLease } from '../../../lib/lease.js';
-import { all } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { collectAll } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { StoreDamaged } from '../../../ports/store.js';
-import { ToldDamage } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/source.js';
 import { getWindowKind, findNextSpan, findOpenSpan, type WindowDoc, type WindowKind } from '../model/window.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
-import { Ancestry } from '../tree/ancestry.js';
+import { AncestryLoader } from '../tree/ancestry.js';
 
 const BATCH_SIZE = 500;
-const LEASE_MS = 30_000;
+const WINDOWS_LEASE_MS = 30_000;
 const LEASE_WAIT_MS = 15_000;
 const RETRY_DELAY_MS = 20;
 const MAX_ATTEMPTS = 3;
 
-const FIELDS = {
+const WINDOW_FIELDS = {
   maintenance: { id: 'maintenance_id', until: 'maintenance_until' },
   silence: { id: 'silence_id', until: 'silence_until' },
 } as const satisfies Record<WindowKind, Record<'id' | 'until', keyof MonitorDoc>>;
-const KINDS = Object.keys(FIELDS) as WindowKind[];
+const WINDOW_KINDS = Object.keys(WINDOW_FIELDS) as WindowKind[];
 
 /** The window that applies to a monitor: the one of its kind that ends last. */
-interface Hold {
+interface MonitorHold {
   doc: MonitorDoc;
   window: WindowDoc;
   until: string;
@@ -44,15 +44,15 @@ interface ApplyResult {
 }
 
 @injectable()
-export class Maintenance {
-  readonly #damage: ToldDamage;
+export class WindowApplier {
+  readonly #damage: CorruptionReporter;
   readonly #mutex = new KeyedMutex();
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {
-    this.#damage = new ToldDamage(deps.log, 'a maintenance window');
+    this.#damage = new CorruptionReporter(deps.log, 'a maintenance window');
   }
 
   /**
@@ -76,10 +76,10 @@ export class Maintenance {
   }
 
   async #acquireLease(): Promise<HeldLease | null> {
-    const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: LEASE_MS, judge: 'clock' } as const;
+    const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: WINDOWS_LEASE_MS, judge: 'clock' } as const;
     const lease = await createProcessLease(this.deps.leases, this.deps, options);
     for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {
-      const held = await lease.take();
+      const held = await lease.acquire();
       if (held !== null) return held;
       await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS));
     }
@@ -88,18 +88,18 @@ export class Maintenance {
 
   async #applyWindows(now: number): Promise<ApplyResult> {
     const unread: string[] = [];
-    const windows = await all(this.deps.windows, {
+    const windows = await collectAll(this.deps.windows, {
       limit: BATCH_SIZE,
       damaged: (error) => this.#recordDamage(error, unread),
     });
     const over = windows.filter((window) => findOpenSpan(window, now) === null && findNextSpan(window, now) === null);
     const changed: MonitorDoc[] = [];
     let errors = 0;
-    let holds: Hold[] = [];
+    let holds: MonitorHold[] = [];
     for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
       holds = await this.#listHolds(windows, now);
       const due = holds.filter(({ doc, window, until }) => {
-        const fields = FIELDS[getWindowKind(window)];
+        const fields = WINDOW_FIELDS[getWindowKind(window)];
         return doc[fields.id] !== window.id || doc[fields.until] !== until;
       });
       if (due.length === 0) break;
@@ -111,29 +111,29 @@ export class Maintenance {
     }
     // A window that cannot be read is not gone: its monitors stay unchanged.
     const ended = await this.#release(holds, unread, now);
-    if (over.length > 0 && (await this.deps.clockBelieved()))
+    if (over.length > 0 && (await this.deps.isClockTrusted()))
       await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
     return { changed, errors: errors + ended };
   }
 
   #recordDamage(error: StoreDamaged, ids: string[]): void {
     if (error.place.id !== null) ids.push(error.place.id);
-    this.#damage.tell(error);
+    this.#damage.report(error);
   }
 
-  #buildHoldWrite({ doc, window, until }: Hold, now: number): PendingWrite {
+  #buildHoldWrite({ doc, window, until }: MonitorHold, now: number): PendingWrite {
     const { id, reason } = window;
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     const given = { id, until, reason };
-    return { changeSet: getWindowKind(window) === 'silence' ? changeSet.silence(given) : changeSet.hold(given) };
+    return { changeSet: getWindowKind(window) === 'silence' ? changeSet.enterSilence(given) : changeSet.enterMaintenance(given) };
   }
 
-  async #listHolds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
-    const holds = new Map<string, Hold>();
+  async #listHolds(windows: readonly WindowDoc[], now: number): Promise<MonitorHold[]> {
+    const holds = new Map<string, MonitorHold>();
     for (const window of windows) {
       const span = findOpenSpan(window, now);
       if (span === null) continue;
-      const until = isoOf(span.until);
+      const until = toIsoString(span.until);
       for (const doc of await this.#findMonitors(window)) {
         const key = `${getWindowKind(window)} ${doc.id}`;
         const known = holds.get(key);
@@ -145,10 +145,10 @@ export class Maintenance {
 
   async #findMonitors({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
-    const there = await all(this.deps.monitors, {
+    const there = await collectAll(this.deps.monitors, {
       filter: { id: { in: named.map(getMonitorId) } },
       limit: BATCH_SIZE,
-      damaged: this.#damage.tell,
+      damaged: this.#damage.report,
     });
     // A monitor that was deleted and created again is another monitor.
     const found = there.filter((doc) => series === undefined || series.includes(doc.series));
@@ -161,9 +161,9 @@ export class Maintenance {
    * Makes monitors due immediately whose window is gone or no longer applies to them: they left its
    * subtree or project, or were created again. Returns how many failed.
    */
-  async #release(holds: readonly Hold[], unread: readonly string[], now: number): Promise<number> {
+  async #release(holds: readonly MonitorHold[], unread: readonly string[], now: number): Promise<number> {
     let errors = 0;
-    for (const kind of KINDS) {
+    for (const kind of WINDOW_KINDS) {
       const own = holds.filter(({ window }) => getWindowKind(window) === kind);
       errors += await this.#releaseKind(kind, own, unread, now);
     }
@@ -172,20 +172,20 @@ export class Maintenance {
 
   async #releaseKind(
     kind: WindowKind,
-    holds: readonly Hold[],
+    holds: readonly MonitorHold[],
     unread: readonly string[],
     now: number,
   ): Promise<number> {
     const { monitors, ids } = this.deps;
-    const fields = FIELDS[kind];
+    const fields = WINDOW_FIELDS[kind];
     const counts = await monitors.groupCount(fields.id, { [fields.id]: { gt: '' } });
     const held = new Map<string, Set<string>>();
     for (const { doc, window } of holds) held.set(window.id, (held.get(window.id) ?? new Set()).add(doc.id));
     const names = counts.filter(({ key, n }) => n > (held.get(String(key))?.size ?? 0)).map(({ key }) => String(key));
-    const until = isoOf(now);
+    const until = toIsoString(now);
     let errors = 0;
     for (const id of names.filter((name) => !unread.includes(name))) {
-      const docs = await all(monitors, { filter: { [fields.id]: id }, limit: BATCH_SIZE });
+      const docs = await collectAll(monitors, { filter: { [fields.id]: id }, limit: BATCH_SIZE });
       const early = docs.filter(
         (doc) => doc.deleted_at === null && held.get(id)?.has(doc.id) !== true && (doc[fields.until] ?? '') > until,
       );
@@ -197,9 +197,9 @@ export class Maintenance {
     return errors;
   }
 
-  async forget({ source, series }: MonitorDoc): Promise<void> {
+  async removeMonitor({ source, series }: MonitorDoc): Promise<void> {
     const { windows } = this.deps;
-    for (const window of await all(windows, { limit: BATCH_SIZE, damaged: this.#damage.tell })) {
+    for (const window of await collectAll(windows, { limit: BATCH_SIZE, damaged: this.#damage.report })) {
       if (window.subtree !== source && !window.sources.includes(source)) continue;
       if (window.series !== undefined && !window.series.includes(series)) continue;
       const sources = window.sources.filter((one) => one !== source);

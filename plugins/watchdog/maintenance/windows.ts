@@ -1,24 +1,24 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, owned } from '../../../kernel/errors.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DAY_MS, isoOf, normalizeTime } from '../../../lib/time.js';
+import { DAY_MS, toIsoString, normalizeTime } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
-import { checkCron, CronInvalid } from '../model/cron.js';
+import { validateCron, CronInvalid } from '../model/cron.js';
 import { getMonitorId } from '../model/source.js';
 import { getWindowKind, toWindowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
-import { TokenGuard } from '../token-guard.js';
-import { Maintenance } from './maintenance.js';
+import { AnnotationTokenGuard } from '../token-guard.js';
+import { WindowApplier } from './maintenance.js';
 
 export const MAX_WINDOW_SOURCES = 500;
 const MAX_WINDOWS = 1_000;
 /** A forgotten window must not silence a monitor forever. */
-const MAX_WINDOW_MS = 366 * DAY_MS;
+const MAX_WINDOW_DURATION_MS = 366 * DAY_MS;
 export const MAX_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
 const PAGE_SIZE = 500;
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const RFC_3339_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export interface NewWindow {
   sources?: string[];
@@ -33,17 +33,17 @@ export interface NewWindow {
 }
 
 @injectable()
-export class MaintenanceWindows {
+export class MaintenanceWindowService {
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Maintenance) private readonly maintenance: Maintenance,
-    @inject(TokenGuard) private readonly tokens: TokenGuard,
+    @inject(WindowApplier) private readonly maintenance: WindowApplier,
+    @inject(AnnotationTokenGuard) private readonly tokens: AnnotationTokenGuard,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
   async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
     const now = this.deps.clock.now();
-    const windows = await all(this.deps.windows, { limit: PAGE_SIZE });
+    const windows = await collectAll(this.deps.windows, { limit: PAGE_SIZE });
     const own = windows.filter((window) => getWindowKind(window) === kind);
     const mine = own.filter(({ project }) => caller.project === null || project === caller.project);
     const due = ({ open, open_until, next_from }: WindowView): string =>
@@ -110,7 +110,7 @@ export class MaintenanceWindows {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
     const filter = { id: { in: named.map(getMonitorId) }, deleted_at: null };
-    const found = await all(this.deps.monitors, { filter, limit: PAGE_SIZE });
+    const found = await collectAll(this.deps.monitors, { filter, limit: PAGE_SIZE });
     for (const doc of found) assertCanAccess(caller, doc);
     const known = new Set(found.map(({ source }) => source));
     const missing = named.filter((source) => !known.has(source));
@@ -120,37 +120,37 @@ export class MaintenanceWindows {
   }
 }
 
-type Times = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'duration_seconds'>;
+type WindowTimes = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'duration_seconds'>;
 
 /** @throws ServiceError validation_failed */
 function parseTime(field: 'from' | 'until', text: string): string {
-  const time = RFC_3339.test(text) ? normalizeTime(text) : null;
+  const time = RFC_3339_PATTERN.test(text) ? normalizeTime(text) : null;
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
   return time;
 }
 
 /** @throws ServiceError validation_failed */
-function parseTimes(given: NewWindow, now: number): Times {
+function parseTimes(given: NewWindow, now: number): WindowTimes {
   const { schedule = null, timezone, duration_seconds = null, from = null } = given;
   const zone = timezone ?? 'UTC';
   if (schedule === null) {
     for (const [field, value] of Object.entries({ timezone, duration_seconds }))
       if ((value ?? null) !== null)
         throw invalid({ [field]: 'does not go together with until; it belongs to a schedule' });
-    const start = from === null ? isoOf(now) : parseTime('from', from);
+    const start = from === null ? toIsoString(now) : parseTime('from', from);
     if (given.until === undefined || given.until === null)
       throw invalid({ until: 'is required, or a schedule with duration_seconds' });
     const until = parseTime('until', given.until);
     if (until <= start) throw invalid({ until: 'must be later than from' });
     if (Date.parse(until) <= now) throw invalid({ until: 'is over already' });
-    if (Date.parse(until) - now > MAX_WINDOW_MS) throw invalid({ until: 'may be a year from now at most' });
+    if (Date.parse(until) - now > MAX_WINDOW_DURATION_MS) throw invalid({ until: 'may be a year from now at most' });
     return { from: start, until, schedule: null, timezone: zone, duration_seconds: null };
   }
   if (from !== null || (given.until ?? null) !== null)
     throw invalid({ schedule: 'does not go together with from and until' });
   if (duration_seconds === null) throw invalid({ duration_seconds: 'is required with a schedule' });
   try {
-    checkCron(schedule, zone);
+    validateCron(schedule, zone);
   } catch (error) {
     if (error instanceof CronInvalid) throw invalid({ [error.field]: error.message });
     throw error;

@@ -1,10 +1,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { SAMPLE_RETENTION_MS } from '../evaluator/cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { MetricSeries } from './series.js';
+import { MetricSeriesReader } from './series.js';
 import { RunningStats } from './stats.js';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -119,20 +119,20 @@ export function getDeviation(value: number, { mean, stddev, sufficient, min, max
 }
 
 @injectable()
-export class Histories {
+export class MetricHistoryService {
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(MetricSeries) private readonly series: MetricSeries,
+    @inject(MetricSeriesReader) private readonly series: MetricSeriesReader,
   ) {}
 
   /** @throws ServiceError invalid_request */
-  async history(doc: MonitorDoc, query: HistoryQuery): Promise<History> {
+  async getHistory(doc: MonitorDoc, query: HistoryQuery): Promise<History> {
     const now = this.deps.clock.now();
-    const { from, to } = parseSpan(query, now);
+    const { from, to } = resolveTimeRange(query, now);
     const least = query.resolution === undefined || query.resolution === 'auto' ? 1 : query.resolution;
     const width = getBucketSeconds(from, to, query.points ?? 300, least);
-    const window = await this.#window(doc, Math.max(from, now - SAMPLE_RETENTION_MS), to, width);
-    const baselines = window.size === 0 ? new Map<number, RunningStats>() : await this.baselines(doc, now);
+    const window = await this.#readBuckets(doc, Math.max(from, now - SAMPLE_RETENTION_MS), to, width);
+    const baselines = window.size === 0 ? new Map<number, RunningStats>() : await this.getBaselines(doc, now);
     const wanted = query.metric === undefined ? null : new Set(query.metric);
     const metrics: Record<string, MetricHistory> = {};
     for (const [index, name] of doc.names.entries()) {
@@ -140,37 +140,37 @@ export class Histories {
       if (found === undefined || (wanted !== null && !wanted.has(name))) continue;
       const baseline = toBaseline(baselines.get(index));
       metrics[name] = {
-        latest: { t: isoOf(found.at), v: found.value },
-        points: found.points(width),
+        latest: { t: toIsoString(found.at), v: found.value },
+        points: found.toPoints(width),
         baseline,
         deviation: getDeviation(found.value, baseline),
       };
     }
-    return { source: doc.source, from: isoOf(from), to: isoOf(to), bucket_seconds: width, metrics };
+    return { source: doc.source, from: toIsoString(from), to: toIsoString(to), bucket_seconds: width, metrics };
   }
 
-  async baselines(doc: MonitorDoc, now: number): Promise<Map<number, RunningStats>> {
+  async getBaselines(doc: MonitorDoc, now: number): Promise<Map<number, RunningStats>> {
     const all = new Map<number, RunningStats>();
     const of = (index: number): RunningStats =>
       all.get(index) ?? (all.set(index, new RunningStats()).get(index) as RunningStats);
-    await this.series.hours(doc, now - BASELINE_DAYS * DAY_MS, now, {
-      sample: (index, value, at) => of(index).add(value, at),
-      hour: (index, stats, start) => of(index).addHour(stats, start),
+    await this.series.readHours(doc, now - BASELINE_DAYS * DAY_MS, now, {
+      addSample: (index, value, at) => of(index).add(value, at),
+      addHour: (index, stats, start) => of(index).addHour(stats, start),
     });
     return all;
   }
 
-  async #window(doc: MonitorDoc, from: number, to: number, width: number): Promise<Map<number, Buckets>> {
-    const all = new Map<number, Buckets>();
-    const of = (index: number): Buckets => all.get(index) ?? (all.set(index, new Buckets()).get(index) as Buckets);
+  async #readBuckets(doc: MonitorDoc, from: number, to: number, width: number): Promise<Map<number, HistoryBuckets>> {
+    const all = new Map<number, HistoryBuckets>();
+    const of = (index: number): HistoryBuckets => all.get(index) ?? (all.set(index, new HistoryBuckets()).get(index) as HistoryBuckets);
     const sample = (index: number, value: number, at: number): void => of(index).add(value, at, width);
-    if (width % 3600 !== 0) await this.series.samples(doc, from, to, sample);
+    if (width % 3600 !== 0) await this.series.readSamples(doc, from, to, sample);
     else {
-      await this.series.hours(doc, from, to, {
-        sample,
-        hour: (index, stats, start) => of(index).addHour(stats, start, width),
+      await this.series.readHours(doc, from, to, {
+        addSample: sample,
+        addHour: (index, stats, start) => of(index).addHour(stats, start, width),
       });
-      await this.#latest(doc, from, to, all);
+      await this.#addLatestValues(doc, from, to, all);
     }
     return all;
   }
@@ -179,18 +179,18 @@ export class Histories {
    * Hourly statistics have no last value, so it is read from the samples after the newest whole
    * hours.
    */
-  async #latest(doc: MonitorDoc, from: number, to: number, all: Map<number, Buckets>): Promise<void> {
+  async #addLatestValues(doc: MonitorDoc, from: number, to: number, all: Map<number, HistoryBuckets>): Promise<void> {
     const since = new Set([...all.values()].filter((b) => b.valueAt < b.at).map((b) => Math.floor(b.at / HOUR_MS)));
     for (const hour of since) {
       const start = Math.max(from, hour * HOUR_MS);
-      await this.series.samples(doc, start, Math.min(to, (hour + 1) * HOUR_MS - 1), (index, value, at) =>
-        all.get(index)?.newest(value, at),
+      await this.series.readSamples(doc, start, Math.min(to, (hour + 1) * HOUR_MS - 1), (index, value, at) =>
+        all.get(index)?.setNewest(value, at),
       );
     }
   }
 }
 
-function parseSpan({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
+function resolveTimeRange({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
   const end = to === undefined ? now : Date.parse(to);
   const start = from === undefined ? end - (hours ?? 24) * HOUR_MS : Date.parse(from);
   if (hours !== undefined && from !== undefined) throw invalidQuery({ hours: 'not together with from' });
@@ -199,31 +199,31 @@ function parseSpan({ hours, from, to }: HistoryQuery, now: number): { from: numb
   return { from: start, to: end };
 }
 
-class Buckets {
+class HistoryBuckets {
   at = -Infinity;
   valueAt = -Infinity;
   value = 0;
   readonly #cells = new Map<number, { sum: number; n: number; min: number; max: number }>();
 
   add(value: number, at: number, width: number): void {
-    this.#cell(Math.floor(at / (width * 1000)), value, 1, value, value);
-    this.newest(value, at);
+    this.#addToBucket(Math.floor(at / (width * 1000)), value, 1, value, value);
+    this.setNewest(value, at);
   }
 
   addHour([n, mean, , min, max, , last]: readonly number[], start: number, width: number): void {
     const [count, avg, low, high] = [n, mean, min, max] as [number, number, number, number];
-    this.#cell(Math.floor(start / (width * 1000)), avg * count, count, low, high);
+    this.#addToBucket(Math.floor(start / (width * 1000)), avg * count, count, low, high);
     this.at = Math.max(this.at, start + (last as number));
   }
 
-  newest(value: number, at: number): void {
+  setNewest(value: number, at: number): void {
     if (at < this.valueAt) return;
     this.value = value;
     this.valueAt = at;
     this.at = Math.max(this.at, at);
   }
 
-  #cell(key: number, sum: number, n: number, min: number, max: number): void {
+  #addToBucket(key: number, sum: number, n: number, min: number, max: number): void {
     const cell = this.#cells.get(key);
     if (cell === undefined) {
       this.#cells.set(key, { sum, n, min, max });
@@ -235,11 +235,11 @@ class Buckets {
     cell.max = Math.max(cell.max, max);
   }
 
-  points(width: number): Point[] {
+  toPoints(width: number): Point[] {
     const keys = [...this.#cells.keys()].sort((a, b) => a - b);
     return keys.map((key) => {
       const { sum, n, min, max } = this.#cells.get(key) as { sum: number; n: number; min: number; max: number };
-      return { t: isoOf(key * width * 1000), avg: sum / n, min, max, n };
+      return { t: toIsoString(key * width * 1000), avg: sum / n, min, max, n };
     });
   }
 }

@@ -2,13 +2,13 @@ import type { Metrics } from '../../../ports/metrics.js';
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Snapshot } from '../monitors/snapshot.js';
 
-type Numbers = Record<string, number>;
-type Shown = Pick<MonitorView, 'source' | 'state' | 'last_heartbeat_at' | 'metrics_json'>;
+type GaugeValues = Record<string, number>;
+type GaugeSource = Pick<MonitorView, 'source' | 'state' | 'last_heartbeat_at' | 'metrics_json'>;
 
 /** Equals the limit of one `/status` response. */
 const MAX_MONITORS = 5_000;
 
-const GAUGES: readonly [name: string, help: string, read: (monitor: Shown) => number | null][] = [
+const GAUGES: readonly [name: string, help: string, read: (monitor: GaugeSource) => number | null][] = [
   [
     'aos_watchdog_monitor_up',
     'Of a monitor: 1 up or in warning, 0 down; absent in other states',
@@ -39,24 +39,24 @@ const GAUGES: readonly [name: string, help: string, read: (monitor: Shown) => nu
 const scaleNumber = (value: unknown, by: number): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value / by : null;
 
-function listNumbers({ rows }: Snapshot): Numbers[] {
-  const all: Numbers[] = GAUGES.map(() => ({}));
+function listGaugeValues({ rows }: Snapshot): GaugeValues[] {
+  const all: GaugeValues[] = GAUGES.map(() => ({}));
   for (const { json } of rows.slice(0, MAX_MONITORS)) {
-    const monitor = JSON.parse(json) as Shown;
+    const monitor = JSON.parse(json) as GaugeSource;
     for (const [at, [, , read]] of GAUGES.entries()) {
       const number = read(monitor);
-      if (number !== null) (all[at] as Numbers)[monitor.source] = number;
+      if (number !== null) (all[at] as GaugeValues)[monitor.source] = number;
     }
   }
   return all;
 }
 
 export function addMonitorGauges(metrics: Metrics, snapshots: { take: () => Promise<Snapshot> }): void {
-  let current: Promise<Numbers[]> | null = null;
-  const read = (): Promise<Numbers[]> => {
+  let current: Promise<GaugeValues[]> | null = null;
+  const read = (): Promise<GaugeValues[]> => {
     current ??= snapshots
       .take()
-      .then(listNumbers)
+      .then(listGaugeValues)
       .finally(() => (current = null));
     return current;
   };

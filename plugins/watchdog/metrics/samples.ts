@@ -13,8 +13,8 @@ import type { WatchdogDeps } from '../deps.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { addSample } from './stats.js';
 
-export const MAX_NAMES = 200;
-export const TAIL_CHARS = 800;
+export const MAX_METRIC_NAMES = 200;
+export const MAX_TAIL_CHARACTERS = 800;
 
 export const getChunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
 export const getRollupId = (series: string, hour: number): string => `${series}:${hour}`;
@@ -32,7 +32,7 @@ export function indexSamples(
   for (const [name, value] of samples) {
     const all: readonly string[] = grown ?? names;
     let index = all.indexOf(name);
-    if (index < 0 && all.length >= MAX_NAMES) {
+    if (index < 0 && all.length >= MAX_METRIC_NAMES) {
       dropped.push(name);
       continue;
     }
@@ -56,7 +56,7 @@ export async function appendSamples(
   for (const [index, value] of pairs) values += `,${index},${value}`;
   if (next.tail !== '') {
     const other = Math.floor(now / HOUR_MS) !== Math.floor(next.tail_base / HOUR_MS);
-    if (other || next.tail.length + values.length > TAIL_CHARS) await flushTail(stores, next);
+    if (other || next.tail.length + values.length > MAX_TAIL_CHARACTERS) await flushTail(stores, next);
   }
   if (next.tail === '') {
     next.tail_base = now;
@@ -78,12 +78,12 @@ async function flushTail(
   let held = parseHour(next);
   if (held?.hour !== hour) {
     if (held !== null) {
-      await keepLargest(rollups, { id: getRollupId(series, held.hour), series, ...held, size: countStats(held.rows) });
+      await saveLargest(rollups, { id: getRollupId(series, held.hour), series, ...held, size: countStats(held.rows) });
     }
     held = { hour, rows: (await rollups.get(getRollupId(series, hour)))?.rows ?? [] };
   }
   const times = rows.map(([offset]) => tail_base + (offset as number));
-  await keepLargest(chunks, {
+  await saveLargest(chunks, {
     id: getChunkId(series, next.chunk),
     series,
     from: Math.min(...times),
@@ -92,13 +92,13 @@ async function flushTail(
     rows: tail,
     size: tail.length,
   });
-  next.hour = JSON.stringify({ hour, rows: foldRows(held.rows, rows, tail_base - hour * HOUR_MS) });
+  next.hour = JSON.stringify({ hour, rows: addRowsToStats(held.rows, rows, tail_base - hour * HOUR_MS) });
   next.tail = '';
   next.chunk += 1;
 }
 
 /** @param base of the rows' times, in ms after the hour began */
-export function foldRows(
+export function addRowsToStats(
   known: readonly (MetricStats | null)[],
   rows: readonly SampleRow[],
   base: number,
@@ -117,7 +117,7 @@ export function foldRows(
 export const countStats = (rows: readonly (MetricStats | null)[]): number =>
   rows.reduce((sum, one) => sum + (one?.[0] ?? 0), 0);
 
-async function keepLargest<T extends ChunkDoc | RollupDoc>(collection: Collection<T>, doc: T): Promise<void> {
+async function saveLargest<T extends ChunkDoc | RollupDoc>(collection: Collection<T>, doc: T): Promise<void> {
   try {
     await collection.insert(doc);
   } catch (error) {

@@ -1,13 +1,13 @@
 /**
  * Identity and rights of a caller of the watchdog (contract 30, endpoints; contract 10, tokens).
  */
-import { refusals, type Catalogue } from '../../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 
 export const ERRORS = {
   source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.', 'Not for this monitor'],
-} as const satisfies Catalogue;
+} as const satisfies ErrorCatalog;
 
 const refusal = refusals(ERRORS);
 

@@ -1,14 +1,14 @@
 /**
  * An expiring certificate is reported below the limit of its probe, and again below each of these.
  */
-const LIMITS_DAYS = [7, 3, 1];
+const WARNING_LIMITS_DAYS = [7, 3, 1];
 
 /**
  * Returns the number of limits that it is below.
  * @param warnDays 0 disables the report
  */
 export const getCertificateLevel = (daysLeft: number, warnDays: number): number =>
-  [warnDays, ...LIMITS_DAYS.filter((days) => days < warnDays)].filter((days) => daysLeft < days && warnDays > 0).length;
+  [warnDays, ...WARNING_LIMITS_DAYS.filter((days) => days < warnDays)].filter((days) => daysLeft < days && warnDays > 0).length;
 
 /**
  * A sentence without its full stop.

@@ -2,7 +2,7 @@
  * Changes of a monitor as one atomic write: fields and their timeline entries. The write compares
  * `rev`, so a change set based on an outdated state is never written.
  */
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
@@ -12,7 +12,7 @@ import { isSilenced, getNextCheck } from './timing.js';
 import { recordUptime } from './uptime.js';
 import { formatReportReason, formatSilenceReason } from './why.js';
 
-const LEVELS: Readonly<Record<MonitorState, Level>> = {
+const STATE_LEVELS: Readonly<Record<MonitorState, Level>> = {
   up: 'info',
   warning: 'warning',
   down: 'error',
@@ -46,7 +46,7 @@ export class MonitorChangeSet {
     private readonly now: number,
   ) {
     this.next = { ...before };
-    this.at = isoOf(now);
+    this.at = toIsoString(now);
   }
 
   assign(fields: Partial<MonitorDoc>): this {
@@ -55,14 +55,14 @@ export class MonitorChangeSet {
   }
 
   /** Changes the state; leaving `down` ends the alarm. Does nothing when the state is unchanged. */
-  to(state: MonitorState, message: string, more: Pick<TimelineOutboxEntry, 'since' | 'note'> = {}): this {
+  setState(state: MonitorState, message: string, more: Pick<TimelineOutboxEntry, 'since' | 'note'> = {}): this {
     const { next } = this;
     const from = next.state;
     if (from === state) return this;
     const { at } = this;
     if (state === 'down') this.assign({ incident_id: this.ids.uuid() });
     const since = from === 'down' ? { since: next.down_since_utc ?? at } : {};
-    this.#addEntry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...since, ...more });
+    this.#addEntry('transition', 'state.changed', STATE_LEVELS[state], { from, to: state, message, ...since, ...more });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
       this.assign({ left_down_at: at, down_since_utc: null, down_from: null, incident_id: null });
@@ -75,14 +75,14 @@ export class MonitorChangeSet {
    * Sets the state `down`; the caller then emits or suppresses the alarm.
    * @param note text of the heartbeat
    */
-  down(since: number, message: string, note: string | null = null): this {
+  setDown(since: number, message: string, note: string | null = null): this {
     const from = this.next.state;
-    const more = { since: isoOf(since), ...(note !== null && { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
-    return this.to('down', message, more).assign({ down_since_utc: isoOf(since), down_from: from });
+    const more = { since: toIsoString(since), ...(note !== null && { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
+    return this.setState('down', message, more).assign({ down_since_utc: toIsoString(since), down_from: from });
   }
 
   /** Enters a maintenance window, or another one. An open alarm ends; the current state is held. */
-  hold(window: { id: string; until: string; reason: string | null }): this {
+  enterMaintenance(window: { id: string; until: string; reason: string | null }): this {
     const { state, down_since_utc, maintenance_id } = this.next;
     if (typeof maintenance_id !== 'string') this.assign({ held_state: state, held_since: down_since_utc });
     this.assign({
@@ -91,7 +91,7 @@ export class MonitorChangeSet {
       maintenance_reason: window.reason,
       released_at: null,
     });
-    return this.to('maintenance', window.reason === null ? 'Maintenance' : `Maintenance: ${window.reason}`);
+    return this.setState('maintenance', window.reason === null ? 'Maintenance' : `Maintenance: ${window.reason}`);
   }
 
   /** Stores the state that a heartbeat reports in a window, which applies when the window ends. */
@@ -106,7 +106,7 @@ export class MonitorChangeSet {
   }
 
   /** Ends an open alarm with `monitor.alarm_closed`, because deleting a monitor is no recovery. */
-  close(): this {
+  closeAlarm(): this {
     return this.#endAlarm('monitor.alarm_closed', this.next.state, 'deleted');
   }
 
@@ -144,7 +144,7 @@ export class MonitorChangeSet {
    * Emits the alarm.
    * @param heartbeat the one that reported the failure; null when heartbeats are missing
    */
-  alarm(deferred: boolean, heartbeat: FailureReport | null = null): this {
+  emitAlarm(deferred: boolean, heartbeat: FailureReport | null = null): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
     this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
@@ -169,7 +169,7 @@ export class MonitorChangeSet {
    * Emits `monitor.warning` when the previous state was not `down`.
    * @param reason a sentence
    */
-  warn(reason: string): this {
+  emitWarning(reason: string): this {
     const { before, next } = this;
     if (next.state !== 'warning' || before.state === 'warning' || before.state === 'down') return this;
     if (isSilenced(next, this.now)) return this.assign({ silenced: reason });
@@ -185,9 +185,9 @@ export class MonitorChangeSet {
   }
 
   /** Raises the alarm of a down monitor; a down ancestor suppresses it, a silence defers it. */
-  raise(by: string | null, heartbeat: FailureReport | null = null): this {
-    if (by !== null) return this.suppress(by);
-    return isSilenced(this.next, this.now) ? this.#deferToSilenceEnd() : this.alarm(false, heartbeat);
+  raiseAlarm(by: string | null, heartbeat: FailureReport | null = null): this {
+    if (by !== null) return this.suppressAlarm(by);
+    return isSilenced(this.next, this.now) ? this.#deferToSilenceEnd() : this.emitAlarm(false, heartbeat);
   }
 
   #deferToSilenceEnd(): this {
@@ -196,7 +196,7 @@ export class MonitorChangeSet {
   }
 
   /** Enters a silence, or another one. The state and an open alarm stay unchanged. */
-  silence(window: { id: string; until: string; reason: string | null }): this {
+  enterSilence(window: { id: string; until: string; reason: string | null }): this {
     return this.assign({ silence_id: window.id, silence_until: window.until, silence_reason: window.reason });
   }
 
@@ -209,15 +209,15 @@ export class MonitorChangeSet {
     this.assign(NO_SILENCE);
     if (state === 'warning' && silenced !== null && by === null) this.#addWarning(silenced);
     if (state !== 'down' || alarm !== 'suppressed' || suppressed_by !== null || released_at !== null) return this;
-    return by === null ? this.alarm(true) : this.suppress(by);
+    return by === null ? this.emitAlarm(true) : this.suppressAlarm(by);
   }
 
-  certificate(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
+  emitCertificateExpiring(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
     const { name, tags } = this.#getEventFields();
     return this.#addAlarm('monitor.certificate_expiring', 'warning', { name, tags, ...expiry }, reason);
   }
 
-  suppress(by: string): this {
+  suppressAlarm(by: string): this {
     this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
     return this.#addEntry('suppression', 'alarm.suppressed', 'warning', {
       message: `Alarm suppressed: ${by} is down`,
@@ -248,7 +248,7 @@ export class MonitorChangeSet {
    * Returns the write with the changed fields only.
    * @param due next check by the evaluator
    */
-  update(due = getNextCheck(this.next)): Update {
+  toUpdate(due = getNextCheck(this.next)): Update {
     const { before, next, entries } = this;
     next.next_check_at = due;
     next.rev = before.rev + 1;

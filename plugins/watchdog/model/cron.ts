@@ -4,7 +4,7 @@
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { isZone } from '../../../lib/local-time.js';
+import { isTimeZone } from '../../../lib/local-time.js';
 import { findDueAfter, type CronPattern } from './due-times.js';
 
 export const CRON_NICKNAMES = [
@@ -17,9 +17,9 @@ export const CRON_NICKNAMES = [
   '@annually',
 ] as const;
 const MAX_EXPRESSION_CHARACTERS = 200;
-const FIELD = /^(?:[\d*/,#LW-]|[A-Za-z]{3})+$/;
-const EVERY = '*';
-const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
+const FIELD_PATTERN = /^(?:[\d*/,#LW-]|[A-Za-z]{3})+$/;
+const ANY_VALUE = '*';
+const FIELD_NAMES = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
 
 export class CronInvalid extends Error {
   override name = 'CronInvalid';
@@ -47,16 +47,16 @@ function getPattern(expression: string): CronPattern {
   const [minute = '', hour = '', day = '', , weekday = ''] = (expression === '@hourly' ? '0 * * * *' : expression)
     .trim()
     .split(/\s+/);
-  const domAndDow = day.startsWith(EVERY) || weekday.startsWith(EVERY);
+  const domAndDow = day.startsWith(ANY_VALUE) || weekday.startsWith(ANY_VALUE);
   return {
     times: new Cron(expression, { timezone: 'UTC', paused: true, mode: '5-part', domAndDow }),
-    followsClock: minute.startsWith(EVERY) || hour.startsWith(EVERY),
+    followsWallClock: minute.startsWith(ANY_VALUE) || hour.startsWith(ANY_VALUE),
   };
 }
 
 /** @throws CronInvalid */
-export function checkCron(expression: string, timezone: string): void {
-  if (!isZone(timezone))
+export function validateCron(expression: string, timezone: string): void {
+  if (!isTimeZone(timezone))
     throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not the name of a time zone`, null);
   if (expression.length > MAX_EXPRESSION_CHARACTERS)
     throw new CronInvalid(
@@ -68,24 +68,24 @@ export function checkCron(expression: string, timezone: string): void {
   if (expression.startsWith('@'))
     throw new CronInvalid('schedule', `the name at position 1 must be one of ${CRON_NICKNAMES.join(', ')}`, 1);
   const fields = [...expression.matchAll(/\S+/g)];
-  fields.forEach(({ 0: text, index }, i) => checkField(text, i, index + 1));
-  if (fields.length < FIELDS.length)
+  fields.forEach(({ 0: text, index }, i) => validateField(text, i, index + 1));
+  if (fields.length < FIELD_NAMES.length)
     throw new CronInvalid(
       'schedule',
-      `has ${fields.length} of 5 fields: the ${FIELDS[fields.length]} is missing at position ${expression.length + 1}`,
+      `has ${fields.length} of 5 fields: the ${FIELD_NAMES[fields.length]} is missing at position ${expression.length + 1}`,
       expression.length + 1,
     );
   if (getPattern(expression).times.nextRun() === null)
     throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
 }
 
-function checkField(text: string, i: number, position: number): void {
-  const name = FIELDS[i];
+function validateField(text: string, i: number, position: number): void {
+  const name = FIELD_NAMES[i];
   if (name === undefined) throw new CronInvalid('schedule', `has a sixth field at position ${position}`, position);
   const fault = `the ${name} at position ${position} cannot be read`;
-  if (!FIELD.test(text)) throw new CronInvalid('schedule', fault, position);
+  if (!FIELD_PATTERN.test(text)) throw new CronInvalid('schedule', fault, position);
   try {
-    getPattern(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '));
+    getPattern(FIELD_NAMES.map((_, at) => (at === i ? text : ANY_VALUE)).join(' '));
   } catch {
     throw new CronInvalid('schedule', fault, position);
   }

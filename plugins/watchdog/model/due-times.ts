@@ -13,11 +13,11 @@ export interface CronPattern {
    * The minute or hour begins with `*`, so it follows the wall clock. Otherwise each time is due
    * once a day.
    */
-  followsClock: boolean;
+  followsWallClock: boolean;
 }
 
 export const findDueAfter = (pattern: CronPattern, zone: string, after: number): number | null =>
-  pattern.followsClock ? findDueByClock(pattern.times, zone, after) : findDueByLocalTime(pattern.times, zone, after);
+  pattern.followsWallClock ? findDueByClock(pattern.times, zone, after) : findDueByLocalTime(pattern.times, zone, after);
 
 const findNextLocal = (times: Cron, local: number): number | null => times.nextRun(new Date(local))?.getTime() ?? null;
 

@@ -47,29 +47,29 @@ const NEW_INCIDENT: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' |
   acknowledged_at: null,
 };
 
-const NOTICE_EVENTS: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
+const NON_ALARM_EVENTS: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
 
 /** One write of the incident that it names; writes of a bulk run in any order. */
-type Write = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
+type IncidentWrite = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
 export function buildIncidentWrites(
   { source, project }: Pick<MonitorDoc, 'source' | 'project'>,
   entries: readonly TimelineOutboxEntry[],
-): Write[] {
-  return entries.flatMap((entry): Write[] => {
+): IncidentWrite[] {
+  return entries.flatMap((entry): IncidentWrite[] => {
     const { incident: id } = entry;
-    if (id === undefined || NOTICE_EVENTS.has(entry.type)) return [];
+    if (id === undefined || NON_ALARM_EVENTS.has(entry.type)) return [];
     if (entry.kind === 'transition' && entry.to === 'down') {
       const { since = entry.at, message, note = null } = entry;
       const setOnInsert = { ...NEW_INCIDENT, source, project, began_at: since, message, note };
       return [{ change: { id }, update: { setOnInsert }, upsert: true }];
     }
-    return [{ change: { id }, update: { set: toChanges(entry) } }];
+    return [{ change: { id }, update: { set: toIncidentChanges(entry) } }];
   });
 }
 
-export function splitIntoBulks(writes: readonly Write[]): Write[][] {
-  const turns: Write[][] = [];
+export function splitIntoBulks(writes: readonly IncidentWrite[]): IncidentWrite[][] {
+  const turns: IncidentWrite[][] = [];
   const made = new Map<unknown, number>();
   for (const write of writes) {
     const turn = made.get(write.change['id']) ?? 0;
@@ -79,9 +79,9 @@ export function splitIntoBulks(writes: readonly Write[]): Write[][] {
   return turns;
 }
 
-type Changes = Record<string, string | boolean | null>;
+type IncidentChanges = Record<string, string | boolean | null>;
 
-function toChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): Changes {
+function toIncidentChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): IncidentChanges {
   // The end is never before the start, even when the clock moved backwards.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };

@@ -1,4 +1,4 @@
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { MonitorDoc } from './documents.js';
@@ -21,7 +21,7 @@ export const NO_SILENCE = {
 } as const satisfies Partial<MonitorDoc>;
 
 export function createMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
-  const at = isoOf(now);
+  const at = toIsoString(now);
   return {
     id: getMonitorId(fields.source),
     source: fields.source,
@@ -88,9 +88,9 @@ export function toSilenceView(doc: MonitorDoc): MonitorView['silence'] {
   return id === null || until === null ? null : { id, until, reason };
 }
 
-type Texts = 'checks' | 'metrics_json';
+type JsonTextField = 'checks' | 'metrics_json';
 
-const toPlainView = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
+const toPlainView = (doc: MonitorDoc): Omit<MonitorView, JsonTextField> => ({
   id: doc.id,
   source: doc.source,
   name: doc.name,

@@ -3,11 +3,11 @@
  * from elsewhere). The monitor stores starts as JSON text, `[[rid, ms since 1970], …]`, newest
  * last.
  */
-type Start = [rid: string, at: number];
+type RunStart = [rid: string, at: number];
 
 const MAX_OPEN_RUNS = 20;
 
-const parseStarts = (text: string | null | undefined): Start[] => (text ? (JSON.parse(text) as Start[]) : []);
+const parseStarts = (text: string | null | undefined): RunStart[] => (text ? (JSON.parse(text) as RunStart[]) : []);
 
 /** @param rid empty for a job with one run at a time */
 export function addStart(text: string | null | undefined, rid: string, at: number): string {

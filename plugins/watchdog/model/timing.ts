@@ -1,5 +1,5 @@
 /** Thresholds of silence (contract 30, evaluator). Times are in ms since 1970, UTC. */
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { getNextDue } from './cron.js';
 import type { MonitorDoc } from './documents.js';
 import { findStartSince } from './run-times.js';
@@ -17,14 +17,14 @@ export const DUE_IMMEDIATELY = '1970-01-01T00:00:00.000Z';
 /**
  * Whether a maintenance window holds its state, which then neither heartbeats nor silence change.
  */
-export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: number): boolean =>
+export const isInMaintenance = ({ maintenance_id, maintenance_until }: MonitorDoc, now: number): boolean =>
   typeof maintenance_id === 'string' && Date.parse(maintenance_until ?? '') > now;
 
 export const isSilenced = ({ silence_id, silence_until }: MonitorDoc, now: number): boolean =>
   typeof silence_id === 'string' && Date.parse(silence_until ?? '') > now;
 
 export const restoreHeldState = (doc: MonitorDoc, now: number): MonitorDoc =>
-  typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
+  typeof doc.maintenance_id !== 'string' || isInMaintenance(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
 
 type TimingSource = Pick<
   MonitorDoc,
@@ -53,7 +53,7 @@ export function getSilenceThresholds(from: number, interval: number): { warn: nu
   return { warn: from + Math.floor(interval * 2000), down: from + Math.floor(interval * 4000) };
 }
 
-interface Limits {
+interface SilenceLimits {
   warn: number;
   down: number;
 }
@@ -81,7 +81,7 @@ export const findRunStart = (doc: MonitorDoc): number | null =>
  * @param from the last heartbeat; NaN without one
  * @param credit of the service's own outages, in ms; contained in `from`
  */
-export function getLimits(doc: MonitorDoc, from: number, credit = 0): Limits {
+export function getLimits(doc: MonitorDoc, from: number, credit = 0): SilenceLimits {
   const begun = findRunStart(doc);
   const end = begun === null ? Infinity : begun + getRunLimit(doc) + credit;
   const startsCount = doc.schedule || doc.period_seconds || Number.isNaN(from) || isLearning(doc);
@@ -90,7 +90,7 @@ export function getLimits(doc: MonitorDoc, from: number, credit = 0): Limits {
   return { warn: Math.min(warn, end), down: Math.min(down, end) };
 }
 
-function getSilenceLimits(doc: MonitorDoc, from: number): Limits {
+function getSilenceLimits(doc: MonitorDoc, from: number): SilenceLimits {
   const { schedule, timezone, period_seconds, grace_seconds } = doc;
   const grace = (grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000;
   if (period_seconds) return { warn: from + period_seconds * 1000, down: from + period_seconds * 1000 + grace };
@@ -100,7 +100,7 @@ function getSilenceLimits(doc: MonitorDoc, from: number): Limits {
 }
 
 /** Returns the limits of silence or of an open run; null when nothing is expected. */
-export function getWatchedLimits(doc: MonitorDoc, credit = 0): Limits | null {
+export function getActiveLimits(doc: MonitorDoc, credit = 0): SilenceLimits | null {
   const isUp = doc.state === 'up' || doc.state === 'warning';
   if (doc.deleted_at !== null || !(isUp || doc.state === 'unknown')) return null;
   const watchesSilence = isUp && doc.last_heartbeat_at !== null && !isLearning(doc);
@@ -120,23 +120,23 @@ export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.relook) return DUE_IMMEDIATELY;
   const due = getNextStateCheck(doc, credit);
   if (typeof doc.silence_id !== 'string' || !doc.silence_until) return due;
-  const end = isoOf(Date.parse(doc.silence_until) - 1);
+  const end = toIsoString(Date.parse(doc.silence_until) - 1);
   return due === null || end < due ? end : due;
 }
 
 /** As `getNextCheck`, without the end of its silence. */
 function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
   // The index finds times before now; the end itself must be due.
-  if (doc.maintenance_id && doc.maintenance_until) return isoOf(Date.parse(doc.maintenance_until) - 1);
+  if (doc.maintenance_id && doc.maintenance_until) return toIsoString(Date.parse(doc.maintenance_until) - 1);
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
     // The index finds times before now; the time itself must be due.
-    return isoOf(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)) - 1);
+    return toIsoString(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)) - 1);
   }
-  const limits = getWatchedLimits(doc, credit);
+  const limits = getActiveLimits(doc, credit);
   if (limits === null) return null;
   const { warn, down } = limits;
-  return Number.isFinite(warn) ? isoOf(doc.state === 'up' && doc.probed !== true ? warn : down) : null;
+  return Number.isFinite(warn) ? toIsoString(doc.state === 'up' && doc.probed !== true ? warn : down) : null;
 }
 
 /**

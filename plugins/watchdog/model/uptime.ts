@@ -2,14 +2,14 @@
  * Time in each state by hour and day, stored in the monitor, so that lists need not read events. An
  * hour or day that was up throughout has no cell. Times in ms.
  */
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const DAY_SECONDS = DAY_MS / 1000;
-export const SHOWN_HOURS = 24;
-export const SHOWN_DAYS = 90;
+export const DISPLAYED_HOURS = 24;
+export const DISPLAYED_DAYS = 90;
 export const UPTIME_RETENTION_DAYS = 400;
 
 /**
@@ -24,22 +24,22 @@ interface UptimeRecord {
   days: Cell[];
 }
 
-const UNITS = [
-  { name: 'hours', ms: HOUR_MS, keep: SHOWN_HOURS },
+const CELL_UNITS = [
+  { name: 'hours', ms: HOUR_MS, keep: DISPLAYED_HOURS },
   { name: 'days', ms: DAY_MS, keep: UPTIME_RETENTION_DAYS },
 ] as const;
 
-type Whole = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
-const buildWholeCells = (seconds: number): Whole => ({
+type UniformCells = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
+const buildUniformCells = (seconds: number): UniformCells => ({
   up: [NaN, seconds, 0, 0],
   warning: [NaN, 0, seconds, 0],
   down: [NaN, 0, 0, seconds],
 });
-const WHOLE: Readonly<Record<'hours' | 'days', Whole>> = {
-  hours: buildWholeCells(3600),
-  days: buildWholeCells(86_400),
+const UNIFORM_CELLS: Readonly<Record<'hours' | 'days', UniformCells>> = {
+  hours: buildUniformCells(3600),
+  days: buildUniformCells(86_400),
 };
-const UNWATCHED: Cell = [NaN, 0, 0, 0];
+const EMPTY_CELL: Cell = [NaN, 0, 0, 0];
 
 export interface UptimeCell {
   readonly state: 'up' | 'warning' | 'down' | 'none';
@@ -61,10 +61,10 @@ const parseRecord = (text: string | null | undefined, from: number): UptimeRecor
 
 function extendRecord(record: UptimeRecord, state: MonitorState, from: number, to: number): UptimeRecord {
   const next: UptimeRecord = { since: record.since, hours: [...record.hours], days: [...record.days] };
-  for (const { name, ms, keep } of UNITS) {
+  for (const { name, ms, keep } of CELL_UNITS) {
     const oldest = Math.floor(to / ms) - keep + 1;
     const cells = next[name].filter(([index]) => index >= oldest);
-    forEachPart(from, to, oldest, ms, (index, seconds, whole) => {
+    forEachPeriod(from, to, oldest, ms, (index, seconds, whole) => {
       if (state === 'up' && whole) return;
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
       if (known < 0) cells.push(extendCell([index, 0, 0, 0], state, seconds, ms / 1000));
@@ -75,7 +75,7 @@ function extendRecord(record: UptimeRecord, state: MonitorState, from: number, t
   return next;
 }
 
-function forEachPart(
+function forEachPeriod(
   from: number,
   to: number,
   oldest: number,
@@ -101,22 +101,22 @@ function extendCell([index, up, warning, down]: Cell, state: MonitorState, secon
   ];
 }
 
-type Watched = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
+type UptimeSource = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
 
-export function recordUptime({ uptime, state, last_state_change_utc }: Watched, now: number): string {
+export function recordUptime({ uptime, state, last_state_change_utc }: UptimeSource, now: number): string {
   const from = Date.parse(last_state_change_utc);
   return JSON.stringify(extendRecord(parseRecord(uptime, Math.min(from, now)), state, from, now));
 }
 
-export function getUptime(doc: Watched, now: number): Uptime {
+export function getUptime(doc: UptimeSource, now: number): Uptime {
   const from = Date.parse(doc.last_state_change_utc);
   const record = parseRecord(doc.uptime, from);
-  const [hourly, daily] = UNITS;
+  const [hourly, daily] = CELL_UNITS;
   const hours = listCells(record, hourly, doc.state, from, now);
-  const days = listCells(record, { ...daily, keep: SHOWN_DAYS }, doc.state, from, now);
+  const days = listCells(record, { ...daily, keep: DISPLAYED_DAYS }, doc.state, from, now);
   return {
-    hours: hours.map(toShownCell),
-    days: days.map(toShownCell),
+    hours: hours.map(toDisplayedCell),
+    days: days.map(toDisplayedCell),
     day: getShare(hours),
     month: getShare(days.slice(-30)),
     quarter: getShare(days),
@@ -136,9 +136,9 @@ export interface DayUptime {
  * Returns the last days, oldest first, and the share over all of them.
  * @param days 1 to 400
  */
-export function getDailyUptime(doc: Watched, now: number, days: number): { share: number | null; days: DayUptime[] } {
+export function getDailyUptime(doc: UptimeSource, now: number, days: number): { share: number | null; days: DayUptime[] } {
   const from = Date.parse(doc.last_state_change_utc);
-  const cells = listCells(parseRecord(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
+  const cells = listCells(parseRecord(doc.uptime, from), { ...CELL_UNITS[1], keep: days }, doc.state, from, now);
   const oldest = Math.floor(now / DAY_MS) - days + 1;
   const shownDays = cells.map((cell, i) => {
     const [, upTotal, warningTotal, down] = cell.map(Math.round) as [number, number, number, number];
@@ -161,11 +161,11 @@ export interface UptimeDays {
  * Returns the same days in the form of the API and the CSV.
  * @param days 1 to 400
  */
-export function getUptimeDays(doc: Watched, now: number, days: number): UptimeDays {
+export function getUptimeDays(doc: UptimeSource, now: number, days: number): UptimeDays {
   const known = getDailyUptime(doc, now, days);
   return {
     share: known.share,
-    days: known.days.map(({ at, ...day }) => Object.assign({ day: isoOf(at).slice(0, 10) }, day)),
+    days: known.days.map(({ at, ...day }) => Object.assign({ day: toIsoString(at).slice(0, 10) }, day)),
   };
 }
 
@@ -180,27 +180,27 @@ function listCells(
   const oldest = newest - keep + 1;
   const cells = Array.from({ length: keep }, (_, i): Cell => {
     const index = oldest + i;
-    return index < newest && index * ms >= record.since ? WHOLE[name].up : UNWATCHED;
+    return index < newest && index * ms >= record.since ? UNIFORM_CELLS[name].up : EMPTY_CELL;
   });
   for (const cell of record[name]) if (cell[0] >= oldest && cell[0] <= newest) cells[cell[0] - oldest] = cell;
-  forEachPart(from, now, oldest, ms, (index, seconds, whole) => {
+  forEachPeriod(from, now, oldest, ms, (index, seconds, whole) => {
     if (state === 'up' && whole) return;
     const at = index - oldest;
     const known = cells[at] as Cell;
-    if (Number.isNaN(known[0]) && whole) cells[at] = getWholeCell(name, state);
-    else cells[at] = extendCell(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds, ms / 1000);
+    if (Number.isNaN(known[0]) && whole) cells[at] = getUniformCell(name, state);
+    else cells[at] = extendCell(Number.isNaN(known[0]) ? EMPTY_CELL : known, state, seconds, ms / 1000);
   });
   return cells;
 }
 
-const getWholeCell = (name: 'hours' | 'days', state: MonitorState): Cell =>
-  state === 'up' || state === 'warning' || state === 'down' ? WHOLE[name][state] : UNWATCHED;
+const getUniformCell = (name: 'hours' | 'days', state: MonitorState): Cell =>
+  state === 'up' || state === 'warning' || state === 'down' ? UNIFORM_CELLS[name][state] : EMPTY_CELL;
 
-const SHOWN_CELLS = new Map(
-  [UNWATCHED, ...Object.values(WHOLE).flatMap((of) => Object.values(of))].map((cell) => [cell, formatCell(cell)]),
+const DISPLAYED_CELLS = new Map(
+  [EMPTY_CELL, ...Object.values(UNIFORM_CELLS).flatMap((of) => Object.values(of))].map((cell) => [cell, formatCell(cell)]),
 );
 
-const toShownCell = (cell: Cell): UptimeCell => SHOWN_CELLS.get(cell) ?? formatCell(cell);
+const toDisplayedCell = (cell: Cell): UptimeCell => DISPLAYED_CELLS.get(cell) ?? formatCell(cell);
 
 function formatCell([, up, warning, down]: Cell): UptimeCell {
   if (down > 0) return { state: 'down', seconds: down };

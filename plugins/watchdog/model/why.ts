@@ -2,14 +2,14 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 import { DEFAULT_GRACE_SECONDS, getIntervalSeconds, getRunLimit, findRunStart } from './timing.js';
 
-export interface DownSurroundings {
+export interface DownContext {
   parent: { name: string; state: MonitorState } | null;
   siblings: number;
   together: number;
   probed: boolean;
 }
 
-const UNITS = [
+const TIME_UNITS = [
   ['d', 86_400],
   ['h', 3_600],
   ['min', 60],
@@ -21,10 +21,10 @@ const MAX_MESSAGE_CHARACTERS = 200;
  * Formats the two largest units: `5 min 44 s`.
  * @param ms at least 0
  */
-export function formatSpan(ms: number): string {
+export function formatDuration(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1000));
   const parts: string[] = [];
-  for (const [name, seconds] of UNITS) {
+  for (const [name, seconds] of TIME_UNITS) {
     const n = Math.floor(left / seconds);
     left -= n * seconds;
     if (n > 0) parts.push(`${n} ${name}`);
@@ -33,9 +33,9 @@ export function formatSpan(ms: number): string {
   return parts.join(' ') || '0 s';
 }
 
-export function explainDown(doc: MonitorDoc, around: DownSurroundings, now: number): string | null {
+export function explainDown(doc: MonitorDoc, around: DownContext, now: number): string | null {
   if (doc.state !== 'down') return null;
-  return `${[formatReason(doc, around, now), ...describeSurroundings(around)].join('; ')}.`;
+  return `${[formatReason(doc, around, now), ...describeContext(around)].join('; ')}.`;
 }
 
 const isReportedDown = ({ last_heartbeat_at, down_since_utc }: MonitorDoc): boolean =>
@@ -48,12 +48,12 @@ export function formatReportReason({ exit_code, probed }: { exit_code?: number |
 
 export function formatSilenceReason(doc: MonitorDoc, now: number): string {
   if (isReportedDown(doc)) return formatReportReason({ exit_code: doc.exit_code ?? null });
-  return formatReason(doc, { ...ALONE, probed: doc.probed === true }, now);
+  return formatReason(doc, { ...EMPTY_CONTEXT, probed: doc.probed === true }, now);
 }
 
-const ALONE: DownSurroundings = { parent: null, siblings: 0, together: 0, probed: false };
+const EMPTY_CONTEXT: DownContext = { parent: null, siblings: 0, together: 0, probed: false };
 
-function formatReason(doc: MonitorDoc, { probed }: DownSurroundings, now: number): string {
+function formatReason(doc: MonitorDoc, { probed }: DownContext, now: number): string {
   const { last_heartbeat_at, schedule, timezone, period_seconds, message } = doc;
   if (isReportedDown(doc)) {
     const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
@@ -63,17 +63,17 @@ function formatReason(doc: MonitorDoc, { probed }: DownSurroundings, now: number
   }
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc))
-    return `A run began ${formatSpan(now - begun)} ago and has not ended within ${formatSpan(getRunLimit(doc))}`;
+    return `A run began ${formatDuration(now - begun)} ago and has not ended within ${formatDuration(getRunLimit(doc))}`;
   if (last_heartbeat_at === null) return 'It has never sent a heartbeat';
   const last = Date.parse(last_heartbeat_at);
-  const grace = formatSpan((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
-  const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${formatSpan(now - last)}`;
-  if (period_seconds) return `${silence}; expected every ${formatSpan(period_seconds * 1000)} with a grace of ${grace}`;
-  if (!schedule) return `${silence}; expected every ${formatSpan(getIntervalSeconds(doc) * 1000)}`;
+  const grace = formatDuration((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
+  const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${formatDuration(now - last)}`;
+  if (period_seconds) return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace of ${grace}`;
+  if (!schedule) return `${silence}; expected every ${formatDuration(getIntervalSeconds(doc) * 1000)}`;
   return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${grace}`;
 }
 
-const IS: Readonly<Record<MonitorState, string>> = {
+const STATE_PHRASES: Readonly<Record<MonitorState, string>> = {
   up: 'is up',
   warning: 'is in warning',
   down: 'is down too',
@@ -82,7 +82,7 @@ const IS: Readonly<Record<MonitorState, string>> = {
   maintenance: 'is in maintenance',
 };
 
-function describeSurroundings({ parent, siblings, together }: DownSurroundings): string[] {
+function describeContext({ parent, siblings, together }: DownContext): string[] {
   if (parent === null) return [];
   const others = siblings === 1 ? 'its only sibling' : `${together} of ${siblings} siblings`;
   const near =
@@ -91,5 +91,5 @@ function describeSurroundings({ parent, siblings, together }: DownSurroundings):
       : together === 0
         ? 'no sibling went down with it'
         : `${others} went down within the same minute`;
-  return [`its parent ${parent.name} ${IS[parent.state]}`, ...(near === null ? [] : [near])];
+  return [`its parent ${parent.name} ${STATE_PHRASES[parent.state]}`, ...(near === null ? [] : [near])];
 }

@@ -2,7 +2,7 @@
  * Maintenance windows and silences (contract 30, amendments), once or repeated by a cron expression
  * with a duration. Times in ms since 1970 unless they are text.
  */
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Doc } from '../../../ports/store.js';
 import { getNextDue } from './cron.js';
 
@@ -31,7 +31,7 @@ export interface WindowDoc extends Doc {
 
 export const getWindowKind = ({ kind = 'maintenance' }: WindowDoc): WindowKind => kind;
 
-export interface Span {
+export interface WindowSpan {
   from: number;
   until: number;
 }
@@ -39,7 +39,7 @@ export interface Span {
 const MAX_OVERLAPPING_STARTS = 1_000;
 
 /** Returns the open period at `now`, or null. Overlapping repetitions are merged. */
-export function findOpenSpan(window: WindowDoc, now: number): Span | null {
+export function findOpenSpan(window: WindowDoc, now: number): WindowSpan | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
     const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
@@ -57,7 +57,7 @@ export function findOpenSpan(window: WindowDoc, now: number): Span | null {
   return { from: first, until: last + length };
 }
 
-export function findNextSpan(window: WindowDoc, now: number): Span | null {
+export function findNextSpan(window: WindowDoc, now: number): WindowSpan | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
     const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
@@ -84,8 +84,8 @@ export function toWindowView(
     ...window,
     id: window.id,
     open: open !== null,
-    open_until: open && isoOf(open.until),
-    next_from: next && isoOf(next.from),
-    next_until: next && isoOf(next.until),
+    open_until: open && toIsoString(open.until),
+    next_from: next && toIsoString(next.from),
+    next_until: next && toIsoString(next.until),
   };
 }

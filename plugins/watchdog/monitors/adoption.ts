@@ -5,16 +5,16 @@ import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-export type Counts = readonly { key: Scalar; n: number }[];
+export type VersionCounts = readonly { key: Scalar; n: number }[];
 
 const MAX_CACHED_PROJECTS = 500;
-const MAX_AGE_MS = 5_000;
+const MAX_CACHE_AGE_MS = 5_000;
 const MAX_UNCACHED_MONITORS = 500;
 
 @injectable()
-export class Adoption {
-  readonly #readings = new KeyedCoalescedCache<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
-    maxAgeMs: MAX_AGE_MS,
+export class VersionAdoptionService {
+  readonly #cache = new KeyedCoalescedCache<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
+    maxAgeMs: MAX_CACHE_AGE_MS,
     isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => this.deps.clock.monotonic(),
   });
@@ -22,7 +22,7 @@ export class Adoption {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   getAdoption(project: string): Promise<VersionAdoption[]> {
-    return this.#readings.take(project, () => this.#read(project));
+    return this.#cache.get(project, () => this.#read(project));
   }
 
   async #read(project: string): Promise<VersionAdoption[]> {
@@ -35,7 +35,7 @@ export class Adoption {
   }
 }
 
-export function toVersionAdoption(all: Counts, up: Counts): VersionAdoption[] {
+export function toVersionAdoption(all: VersionCounts, up: VersionCounts): VersionAdoption[] {
   const found = new Map<string | null, VersionAdoption>();
   const ordered = all.toSorted((a, b) => b.n - a.n || (String(a.key) < String(b.key) ? -1 : 1));
   for (const { key, n } of ordered) {

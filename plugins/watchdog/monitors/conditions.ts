@@ -3,8 +3,8 @@
  * through the indexes of source and parent. The cost depends on what is shown, not on the total.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { ConditionQuery, MonitorCondition, MonitorConditions } from '../../../ports/domain/watchdog.js';
-import type { Filter, Find, Page } from '../../../ports/store.js';
+import type { ConditionQuery, MonitorCondition, MonitorConditionList } from '../../../ports/domain/watchdog.js';
+import type { Filter, FindQuery, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getMonitorId } from '../model/source.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -12,18 +12,18 @@ import { DAY_SECONDS, getDailyUptime } from '../model/uptime.js';
 
 const BATCH_SIZE = 500;
 
-interface Reading {
+interface ConditionRead {
   now: number;
   days: number;
   most: number;
 }
 
 @injectable()
-export class Conditions {
+export class MonitorConditionReader {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /** Reads one more than the limit, to detect whether some are left out. */
-  async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
+  async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditionList> {
     const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();
     const named = [...new Set([...sources, ...subtrees])].map(getMonitorId);
@@ -50,9 +50,9 @@ export class Conditions {
     return { monitors: shown, complete: found.size <= limit };
   }
 
-  async #read(filter: Filter, by: string, { now, days, most }: Reading): Promise<MonitorCondition[]> {
+  async #read(filter: Filter, by: string, { now, days, most }: ConditionRead): Promise<MonitorCondition[]> {
     const rows: MonitorCondition[] = [];
-    const sort: Find['sort'] =
+    const sort: FindQuery['sort'] =
       by === 'id'
         ? [['id', 'asc']]
         : [
@@ -78,7 +78,7 @@ function toCondition(doc: MonitorDoc, now: number, days: number): MonitorConditi
     down: down_seconds,
   }));
   const first = known.findIndex(({ watched }) => watched > 0);
-  const marked = first < 0 ? [] : known.slice(first).filter((one) => !isWholeAndUp(one));
+  const marked = first < 0 ? [] : known.slice(first).filter((one) => !isUpThroughout(one));
   return {
     source,
     name,
@@ -91,5 +91,5 @@ function toCondition(doc: MonitorDoc, now: number, days: number): MonitorConditi
   };
 }
 
-const isWholeAndUp = ({ watched, warning, down }: { watched: number; warning: number; down: number }): boolean =>
+const isUpThroughout = ({ watched, warning, down }: { watched: number; warning: number; down: number }): boolean =>
   watched === DAY_SECONDS && warning === 0 && down === 0;

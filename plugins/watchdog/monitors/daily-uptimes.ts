@@ -7,12 +7,12 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getUptimeDays } from '../model/uptime.js';
 
 /** Total days of one response: the largest page (200 monitors) with all stored days (400). */
-export const MAX_DAYS_PER_ANSWER = 80_000;
+export const MAX_DAYS_PER_RESPONSE = 80_000;
 const MAX_DAYS_PER_READ = 4_000;
 const MAX_MONITORS_PER_READ = 200;
 
 @injectable()
-export class DailyUptimes {
+export class DailyUptimeReader {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /**
@@ -21,9 +21,9 @@ export class DailyUptimes {
    * @param days 1 to 400
    * @throws ServiceError invalid_request when one response cannot hold them
    */
-  createReading(monitors: number, days: number): UptimeReading {
-    if (monitors * days > MAX_DAYS_PER_ANSWER) {
-      const most = Math.floor(MAX_DAYS_PER_ANSWER / monitors);
+  createReading(monitors: number, days: number): UptimeBatchReader {
+    if (monitors * days > MAX_DAYS_PER_RESPONSE) {
+      const most = Math.floor(MAX_DAYS_PER_RESPONSE / monitors);
       const fewer = most > 0 ? `ask for ${most} days at most, or ` : '';
       const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}ask for pages with limit and cursor`;
       throw invalidQuery({ uptime });
@@ -43,7 +43,7 @@ export class DailyUptimes {
   }
 }
 
-export interface UptimeReading {
+export interface UptimeBatchReader {
   part: number;
   of: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }

@@ -1,6 +1,6 @@
-import type { StepGiven } from '../../../ports/domain/dashboard.js';
+import type { StepContext } from '../../../ports/domain/dashboard.js';
 
-export const buildFirstHeartbeatCommand = ({ baseUrl, token }: StepGiven): string =>
+export const buildFirstHeartbeatCommand = ({ baseUrl, token }: StepContext): string =>
   [
     `curl ${baseUrl}/api/watchdog/v1/ping \\`,
     `  -H "Authorization: Bearer ${token}" \\`,

@@ -13,9 +13,9 @@ function* sliceItems<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < items.length; i += SLICE_MONITORS) yield items.slice(i, i + SLICE_MONITORS);
 }
 
-export interface Branch<T> {
+export interface TreeBranch<T> {
   item: T;
-  children: Branch<T>[];
+  children: TreeBranch<T>[];
   more: number;
 }
 
@@ -32,7 +32,7 @@ export class MonitorForest<T extends TreeItem> {
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
   /** Cached counts, because a forest is immutable. */
-  readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
+  readonly #subtreeCounts = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}
 
@@ -40,7 +40,7 @@ export class MonitorForest<T extends TreeItem> {
    * @param items by source
    * @param pause called between slices of the work, to yield to the event loop
    */
-  static async of<T extends TreeItem>(
+  static async create<T extends TreeItem>(
     items: readonly T[],
     pause: () => Promise<void> = () => Promise.resolve(),
   ): Promise<MonitorForest<T>> {
@@ -80,10 +80,10 @@ export class MonitorForest<T extends TreeItem> {
    * @param troubled must be the same function object for the same predicate; it is the cache key
    */
   countSubtrees(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, SubtreeCount>> {
-    const known = this.#tallies.get(troubled);
+    const known = this.#subtreeCounts.get(troubled);
     if (known !== undefined) return known;
     const counted = this.#computeSubtrees(troubled);
-    this.#tallies.set(troubled, counted);
+    this.#subtreeCounts.set(troubled, counted);
     return counted;
   }
 
@@ -125,9 +125,9 @@ export class MonitorForest<T extends TreeItem> {
     budget: number,
     enters: (item: T) => boolean = () => true,
     shows: (item: T) => boolean = () => true,
-  ): { branches: Branch<T>[]; placed: number } {
+  ): { branches: TreeBranch<T>[]; placed: number } {
     const placed = new Set<string>();
-    const place = (item: T): Branch<T> | null => {
+    const place = (item: T): TreeBranch<T> | null => {
       if (placed.has(item.source) || placed.size >= budget) return null;
       placed.add(item.source);
       return { item, children: [], more: 0 };
@@ -135,7 +135,7 @@ export class MonitorForest<T extends TreeItem> {
     const branches = tops.flatMap((top) => place(top) ?? []);
     const level = [...branches];
     for (let i = 0; i < level.length; i++) {
-      const branch = level[i] as Branch<T>;
+      const branch = level[i] as TreeBranch<T>;
       if (!enters(branch.item)) continue;
       for (const child of this.getChildren(branch.item.source)) {
         if (!shows(child)) continue;
@@ -198,9 +198,9 @@ export class MonitorForest<T extends TreeItem> {
   }
 }
 
-export function formatTreeJson<T>(branches: readonly Branch<T>[], head: (item: T) => string): string {
+export function formatTreeJson<T>(branches: readonly TreeBranch<T>[], head: (item: T) => string): string {
   let json = '';
-  const open: { list: readonly Branch<T>[]; at: number }[] = [{ list: branches, at: 0 }];
+  const open: { list: readonly TreeBranch<T>[]; at: number }[] = [{ list: branches, at: 0 }];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     const branch = top.list[top.at++];
     if (branch === undefined) {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 
-export const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
+export const STATES_BY_URGENCY: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
 
 export interface ListPosition {
   state: MonitorState | undefined;
@@ -14,7 +14,7 @@ export const formatPositionCursor = ({ state, after }: ListPosition): string =>
 /** @throws ServiceError invalid_cursor */
 export function parsePositionCursor(cursor: string): ListPosition {
   const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
-  const state = WORST_FIRST.find((one) => one === found?.[1]);
+  const state = STATES_BY_URGENCY.find((one) => one === found?.[1]);
   if (state === undefined) throw createCursorError();
   return { state, after: found?.[2] || null };
 }

@@ -1,48 +1,48 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, owned, unknownProject } from '../../../kernel/errors.js';
 import {
-  MONITOR_SOURCE,
+  MONITOR_SOURCE_PATTERN,
   type MonitorFields,
   type MonitorQuery,
   type MonitorView,
 } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
-import { Maintenance } from '../maintenance/maintenance.js';
-import { DeferredAlarms } from '../evaluator/alarms.js';
-import { listAncestors, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
+import { WindowApplier } from '../maintenance/maintenance.js';
+import { DeferredAlarmService } from '../evaluator/alarms.js';
+import { listAncestors, MAX_TREE_DEPTH, AncestryLoader } from '../tree/ancestry.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { checkTiming, toTimingFields } from './timing-fields.js';
+import { validateTiming, toTimingFields } from './timing-fields.js';
 import { createMonitor, toMonitorView } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { getMonitorId, isMonitorId } from '../model/source.js';
-import { maskView, Visibility } from '../tree/visibility.js';
+import { maskView, SourceVisibility } from '../tree/visibility.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 
-export type MonitorEdit = Omit<MonitorFields, 'source'>;
+export type MonitorUpdate = Omit<MonitorFields, 'source'>;
 
-const cleanFields = <T extends MonitorEdit>(fields: T): T =>
+const cleanFields = <T extends MonitorUpdate>(fields: T): T =>
   Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? cleanText(value) : value]),
   ) as T;
 
 @injectable()
-export class Monitors {
+export class MonitorService {
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
-    @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
+    @inject(DeferredAlarmService) private readonly alarms: DeferredAlarmService,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
-    @inject(Visibility) private readonly visibility: Visibility,
-    @inject(Maintenance) private readonly maintenance: Maintenance,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
+    @inject(WindowApplier) private readonly maintenance: WindowApplier,
   ) {}
 
   async find(name: string): Promise<MonitorDoc | null> {
     const { monitors } = this.deps;
-    let doc = MONITOR_SOURCE.test(name) ? await monitors.get(getMonitorId(name)) : null;
+    let doc = MONITOR_SOURCE_PATTERN.test(name) ? await monitors.get(getMonitorId(name)) : null;
     if (doc === null && isMonitorId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
   }
@@ -60,7 +60,7 @@ export class Monitors {
     return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
   }
 
-  async view(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
+  async toCallerView(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
     return maskView(view, await this.visibility.findHiddenInViews([view], caller));
   }
 
@@ -72,11 +72,11 @@ export class Monitors {
   /** @throws ServiceError conflict (existing source, cycle), unknown_project, insufficient_scope */
   async create(given: MonitorFields, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleanFields({ ...given, project: given.project ?? caller.project });
-    if (!MONITOR_SOURCE.test(fields.source))
+    if (!MONITOR_SOURCE_PATTERN.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     assertCanAccess(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);
-    checkTiming(fields, null);
+    validateTiming(fields, null);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
     const fresh = createMonitor(fields, ids, clock.now());
@@ -86,7 +86,7 @@ export class Monitors {
       if (!(error instanceof StoreConflict)) throw error;
       if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
     }
-    return this.view(toMonitorView(fresh), caller);
+    return this.toCallerView(toMonitorView(fresh), caller);
   }
 
   /** Replaces a deleted monitor whose events are not published yet. */
@@ -100,14 +100,14 @@ export class Monitors {
    * Writes only the given fields.
    * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
    */
-  async edit(name: string, given: MonitorEdit, caller: WatchdogCaller): Promise<MonitorView> {
+  async update(name: string, given: MonitorUpdate, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleanFields(given);
     // Before the lookup, which would reveal whether another project exists.
     if (fields.project !== undefined) assertCanAccess(caller, { project: fields.project });
     await this.#checkProject(fields.project);
     for (;;) {
       const doc = await this.getMonitor(name, caller);
-      checkTiming(fields, doc);
+      validateTiming(fields, doc);
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;
@@ -116,7 +116,7 @@ export class Monitors {
       changeSet.assign({ updated_at: clock.iso() });
       if (moved) await this.#releaseSuppressed();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
-      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
+      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.toUpdate())) === null) continue;
       // Immediate, so that delays start now. After a crash the next run calls `reevaluateTree`.
       if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
       // It and its subtree may have left a window, which makes them due for the next evaluator run.
@@ -125,7 +125,7 @@ export class Monitors {
         const { changed } = await this.maintenance.apply();
         await this.outbox.flush(changed);
       }
-      return this.view(toMonitorView(changeSet.next), caller);
+      return this.toCallerView(toMonitorView(changeSet.next), caller);
     }
   }
 
@@ -138,19 +138,19 @@ export class Monitors {
     for (;;) {
       const doc = await this.getMonitor(name, caller);
       const { ids, clock, monitors, tokens, addresses } = this.deps;
-      await tokens.revokeSource(doc.source);
+      await tokens.revokeBySource(doc.source);
       await addresses.remove({ source: doc.source });
       if (doc.state === 'down') await this.#releaseSuppressed();
       const now = clock.now();
-      const cutOff = await this.alarms.releaseBelow(doc.source, now);
-      const changeSet = new MonitorChangeSet(doc, ids, now).close().assign({ deleted_at: clock.iso() });
+      const cutOff = await this.alarms.markSubtreeForRelease(doc.source, now);
+      const changeSet = new MonitorChangeSet(doc, ids, now).closeAlarm().assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
       const gone = quiet
         ? (await monitors.remove(same)) > 0
-        : (await monitors.change(same, changeSet.update())) !== null;
+        : (await monitors.change(same, changeSet.toUpdate())) !== null;
       if (!gone) continue;
-      await this.maintenance.forget(doc);
+      await this.maintenance.removeMonitor(doc);
       await this.#endIncident(doc);
       if (!quiet) await this.outbox.flush([changeSet.next]);
       if (doc.state === 'down') await this.#releaseSuppressed();
@@ -165,7 +165,7 @@ export class Monitors {
   async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
     if (typeof incident_id !== 'string') return;
     const { incidents, clock } = this.deps;
-    const ended_at = isoOf(Math.max(clock.now(), Date.parse(down_since_utc ?? '') || 0));
+    const ended_at = toIsoString(Math.max(clock.now(), Date.parse(down_since_utc ?? '') || 0));
     await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at } });
   }
 
@@ -174,7 +174,7 @@ export class Monitors {
    * recovered earlier start then; the others start now.
    */
   async #releaseSuppressed(): Promise<void> {
-    await this.alarms.release(await this.alarms.findReleased(), this.deps.clock.now());
+    await this.alarms.releaseAlarms(await this.alarms.findReleased(), this.deps.clock.now());
   }
 
   /**
@@ -187,12 +187,12 @@ export class Monitors {
     const found = await this.find(parent);
     if (found !== null) assertCanAccess(caller, found);
     const above = { source: `${source} `, parent_source: parent };
-    const family = await this.ancestry.load([above]);
+    const family = await this.ancestry.loadAncestors([above]);
     const chain = listAncestors(above, family);
     if (chain.some((ancestor) => ancestor.source === source || ancestor.parent_source === source)) {
       throw conflict(`${parent} is below ${source}: this would make a circle.`);
     }
-    if (chain.length >= MAX_DEPTH) throw conflict(`The hierarchy may be ${MAX_DEPTH} levels deep.`);
+    if (chain.length >= MAX_TREE_DEPTH) throw conflict(`The hierarchy may be ${MAX_TREE_DEPTH} levels deep.`);
   }
 
   async #checkProject(slug: string | null | undefined): Promise<void> {
@@ -201,7 +201,7 @@ export class Monitors {
   }
 }
 
-function resolveNames(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
+function resolveNames(fields: MonitorUpdate, doc: MonitorDoc): Partial<MonitorDoc> {
   const { name, group, ...rest } = { ...fields, ...toTimingFields(fields, doc) };
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return {

@@ -10,31 +10,31 @@ import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toMonitorView } from '../model/monitor.js';
-import { Monitors, type MonitorEdit } from './monitors.js';
+import { MonitorService, type MonitorUpdate } from './monitors.js';
 
 /** Probe in a request body; absent leaves it unchanged. */
-export interface WithProbe {
+export interface ProbeInput {
   probe?: object | null;
 }
 
-export type ProbedView = MonitorView & { probe: Record<string, Json> | null };
+export type ProbedMonitorView = MonitorView & { probe: Record<string, Json> | null };
 
 @injectable()
-export class ProbedMonitors {
+export class ProbedMonitorService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'probes'>,
-    @inject(Monitors) private readonly monitors: Monitors,
+    @inject(MonitorService) private readonly monitors: MonitorService,
   ) {}
 
   /** @throws ServiceError as `MonitorService.getMonitor` */
-  async view(name: string, caller: WatchdogCaller): Promise<ProbedView> {
+  async getView(name: string, caller: WatchdogCaller): Promise<ProbedMonitorView> {
     const doc = await this.monitors.getMonitor(name, caller);
-    return this.#addProbe(await this.monitors.view(toMonitorView(doc), caller));
+    return this.#addProbe(await this.monitors.toCallerView(toMonitorView(doc), caller));
   }
 
   /** @throws ServiceError as `MonitorService.create`, and validation_failed */
-  async create({ probe, ...fields }: MonitorFields & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
-    const checked = await this.#checkProbe(probe, fields.source);
+  async create({ probe, ...fields }: MonitorFields & ProbeInput, caller: WatchdogCaller): Promise<ProbedMonitorView> {
+    const checked = await this.#validateProbe(probe, fields.source);
     const made = await this.monitors.create(fields, caller);
     await checked?.save();
     return this.#addProbe(made);
@@ -44,10 +44,10 @@ export class ProbedMonitors {
    * Writes only the given fields.
    * @throws ServiceError as `MonitorService.update`, and validation_failed
    */
-  async edit(name: string, { probe, ...fields }: MonitorEdit & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
+  async update(name: string, { probe, ...fields }: MonitorUpdate & ProbeInput, caller: WatchdogCaller): Promise<ProbedMonitorView> {
     const { source } = await this.monitors.getMonitor(name, caller);
-    const checked = await this.#checkProbe(probe, source);
-    const edited = await this.monitors.edit(name, fields, caller);
+    const checked = await this.#validateProbe(probe, source);
+    const edited = await this.monitors.update(name, fields, caller);
     await checked?.save();
     return this.#addProbe(edited);
   }
@@ -62,12 +62,12 @@ export class ProbedMonitors {
     return this.monitors.remove(name, caller);
   }
 
-  async #addProbe(view: MonitorView): Promise<ProbedView> {
-    return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
+  async #addProbe(view: MonitorView): Promise<ProbedMonitorView> {
+    return { ...view, probe: (await this.deps.probes()?.find(view.source)) ?? null };
   }
 
-  warnings({ probe }: WithProbe): { warnings?: string[] } {
-    const warnings = this.deps.probes()?.unknown(probe) ?? [];
+  listWarnings({ probe }: ProbeInput): { warnings?: string[] } {
+    const warnings = this.deps.probes()?.listUnknownFields(probe) ?? [];
     return warnings.length === 0 ? {} : { warnings };
   }
 
@@ -75,11 +75,11 @@ export class ProbedMonitors {
    * @returns null when nothing must be written
    * @throws ServiceError validation_failed
    */
-  async #checkProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
+  async #validateProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;
     if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });
-    const checked = await probes.check(probe, source);
+    const checked = await probes.validate(probe, source);
     return { save: () => probes.save(source, checked) };
   }
 }

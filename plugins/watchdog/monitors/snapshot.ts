@@ -7,16 +7,16 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { Find, Page } from '../../../ports/store.js';
+import type { FindQuery, Page } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMonitorJson, toMaintenanceView, toSilenceView } from '../model/monitor.js';
 import { MonitorForest, type TreeItem } from './forest.js';
-import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
+import { SkippedDocuments, type ListWarnings } from '../../../ports/store/left-out.js';
 
-const MAX_AGE_MS = 2_000;
+const MAX_SNAPSHOT_AGE_MS = 2_000;
 const FAST_READ_MS = 25;
-const SMALL_STORE_MONITORS = 500;
+const MAX_SMALL_STORE_MONITORS = 500;
 const PAGE_SIZE = 200;
 
 export interface MonitorRow {
@@ -43,7 +43,7 @@ export interface OutlineRow {
   silenced_until: string | null;
 }
 
-export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
+export interface Snapshot<Row extends TreeItem = MonitorRow> extends ListWarnings {
   /** Start of the read, RFC 3339. */
   at: string;
   rows: readonly Row[];
@@ -51,15 +51,15 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
 }
 
 @injectable()
-export class MonitorSnapshots {
+export class MonitorSnapshotService {
   readonly #whole: CoalescedCache<Snapshot>;
   readonly #outline: CoalescedCache<Snapshot<OutlineRow>>;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
     const options = {
-      maxAgeMs: MAX_AGE_MS,
+      maxAgeMs: MAX_SNAPSHOT_AGE_MS,
       quickMs: FAST_READ_MS,
-      isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= SMALL_STORE_MONITORS,
+      isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= MAX_SMALL_STORE_MONITORS,
       monotonic: () => deps.clock.monotonic(),
     };
     this.#whole = new CoalescedCache(() => this.#read(toMonitorRow), options);
@@ -67,20 +67,20 @@ export class MonitorSnapshots {
   }
 
   take(): Promise<Snapshot> {
-    return this.#whole.take();
+    return this.#whole.get();
   }
 
-  outline(): Promise<Snapshot<OutlineRow>> {
-    return this.#outline.take();
+  getOutline(): Promise<Snapshot<OutlineRow>> {
+    return this.#outline.get();
   }
 
   async #read<Row extends TreeItem>(rowOf: (doc: MonitorDoc) => Row): Promise<Snapshot<Row>> {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
     const rows: Row[] = [];
-    const left = new LeftOutDocuments();
-    const damaged = left.tell;
-    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE_SIZE, damaged };
+    const left = new SkippedDocuments();
+    const damaged = left.add;
+    const query: FindQuery = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE_SIZE, damaged };
     for (let after: string | null = null, more = true; more; more = after !== null) {
       const page: Page<MonitorDoc> = await monitors.find({ ...query, after });
       for (const doc of page.items) rows.push(rowOf(doc));
@@ -88,8 +88,8 @@ export class MonitorSnapshots {
       if (after !== null) await yieldToEventLoop();
     }
     let made: Promise<MonitorForest<Row>> | undefined;
-    const forest = (): Promise<MonitorForest<Row>> => (made ??= MonitorForest.of(rows, yieldToEventLoop));
-    return { at, rows, forest, ...left.warned };
+    const forest = (): Promise<MonitorForest<Row>> => (made ??= MonitorForest.create(rows, yieldToEventLoop));
+    return { at, rows, forest, ...left.toWarnings };
   }
 }
 

@@ -6,20 +6,20 @@ import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.j
 import type { Filter } from '../../../ports/store.js';
 import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { EvaluatorRuns } from '../evaluator/runs.js';
+import { EvaluatorRunService } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
-import { DailyUptimes } from './daily-uptimes.js';
+import { DailyUptimeReader } from './daily-uptimes.js';
 import { MonitorForest, formatTreeJson } from './forest.js';
 import {
   formatSourceCursor,
   formatPositionCursor,
   parsePositionCursor,
   parseSourceCursor,
-  WORST_FIRST,
+  STATES_BY_URGENCY,
 } from './list-cursors.js';
-import { MonitorSnapshots, type MonitorRow } from './snapshot.js';
-import { maskView, Visibility, type HiddenSources } from '../tree/visibility.js';
-import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
+import { MonitorSnapshotService, type MonitorRow } from './snapshot.js';
+import { maskView, SourceVisibility, type HiddenSources } from '../tree/visibility.js';
+import { findReadable, SkippedDocuments, hideDocumentNames, pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
 
 const MAX_STATUS_ITEMS = 5_000;
 const SLICE_ROWS = 500;
@@ -34,7 +34,7 @@ export interface MonitorFilter {
   q?: string;
 }
 
-export interface MonitorPage extends Warned {
+export interface MonitorPage extends ListWarnings {
   docs: MonitorDoc[];
   next: string | null;
 }
@@ -42,8 +42,8 @@ export interface MonitorPage extends Warned {
 const ALARMED_STATES: readonly MonitorState[] = ['down'];
 
 const MAX_COUNT_AGE_MS = 2_000;
-const MANY_PARENTS = 200;
-const MANY_MONITORS = 2_000;
+const MIN_CACHED_PARENTS = 200;
+const MIN_CACHED_MONITORS = 2_000;
 
 export interface StatusQuery {
   source?: readonly string[];
@@ -57,25 +57,25 @@ export interface StatusQuery {
 }
 
 @injectable()
-export class MonitorStatus {
+export class MonitorStatusService {
   readonly #parents: CoalescedCache<string[]>;
   readonly #counts: CoalescedCache<Record<MonitorState, number>>;
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
-    @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
-    @inject(MonitorSnapshots) private readonly snapshots: MonitorSnapshots,
-    @inject(Visibility) private readonly visibility: Visibility,
-    @inject(DailyUptimes) private readonly uptimes: DailyUptimes,
+    @inject(EvaluatorRunService) private readonly runs: EvaluatorRunService,
+    @inject(MonitorSnapshotService) private readonly snapshots: MonitorSnapshotService,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
+    @inject(DailyUptimeReader) private readonly uptimes: DailyUptimeReader,
   ) {
     const shared = { maxAgeMs: MAX_COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
     this.#parents = new CoalescedCache(() => this.#readParents(), {
       ...shared,
-      isSmall: ({ length }) => length <= MANY_PARENTS,
+      isSmall: ({ length }) => length <= MIN_CACHED_PARENTS,
     });
     this.#counts = new CoalescedCache(() => this.#readCounts(), {
       ...shared,
-      isSmall: (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0) <= MANY_MONITORS,
+      isSmall: (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0) <= MIN_CACHED_MONITORS,
     });
   }
 
@@ -112,7 +112,7 @@ export class MonitorStatus {
     });
     const total = query.include_total === true ? await monitors.count(filter) : undefined;
     const hidden = await this.visibility.findHiddenInViews(page.items, caller);
-    return { docs: page.items.map((doc) => maskView(doc, hidden)), next: page.next, total, ...warned(page) };
+    return { docs: page.items.map((doc) => maskView(doc, hidden)), next: page.next, total, ...pickWarnings(page) };
   }
 
   /**
@@ -125,11 +125,11 @@ export class MonitorStatus {
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
     // Only down monitors have an alarm, open or suppressed (monitor-change-set.ts).
-    const asked = query.alarm === undefined ? WORST_FIRST : ALARMED_STATES;
+    const asked = query.alarm === undefined ? STATES_BY_URGENCY : ALARMED_STATES;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : parsePositionCursor(query.cursor);
     const docs: MonitorDoc[] = [];
-    const left = new LeftOutDocuments();
+    const left = new SkippedDocuments();
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
       const room = query.limit - docs.length;
       const page = await this.deps.monitors.find({
@@ -137,7 +137,7 @@ export class MonitorStatus {
         sort: [['source', 'asc']],
         limit: room || 1,
         after: state === from.state ? from.after : null,
-        damaged: left.tell,
+        damaged: left.add,
       });
       if (room > 0) docs.push(...page.items);
       else if (page.items.length > 0)
@@ -150,23 +150,23 @@ export class MonitorStatus {
 
   async #toPage(
     docs: readonly MonitorDoc[],
-    left: LeftOutDocuments,
+    left: SkippedDocuments,
     next: string | null,
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
     const hidden = await this.visibility.findHiddenInViews(docs, caller);
-    return { docs: docs.map((doc) => maskView(doc, hidden)), next, ...left.warned };
+    return { docs: docs.map((doc) => maskView(doc, hidden)), next, ...left.toWarnings };
   }
 
   /**
    * Returns the JSON of `/status`, serialized in slices because it may take megabytes.
    * @throws ServiceError source_mismatch, invalid_cursor, invalid_request (too many days of uptime)
    */
-  async status(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
+  async getStatusJson(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
     for (const source of query.source ?? []) assertCanReport(caller, source);
     const after = query.cursor === undefined ? null : parseSourceCursor(query.cursor);
-    const [snapshot, health] = await Promise.all([this.snapshots.take(), this.runs.health()]);
-    const rows = filterRows(snapshot.rows, query, caller);
+    const [snapshot, health] = await Promise.all([this.snapshots.take(), this.runs.getHealth()]);
+    const rows = listMatchingRows(snapshot.rows, query, caller);
     const first = after === null ? 0 : rows.findIndex(({ source }) => source > after);
     const shown = first < 0 ? [] : rows.slice(first, first + (query.limit ?? MAX_STATUS_ITEMS));
     const last = shown.at(-1);
@@ -180,8 +180,8 @@ export class MonitorStatus {
       counts: countStates(rows),
       ...buildPaging(query, more ? formatSourceCursor(last.source) : null),
       ...(caller.project === null && caller.source === null && caller.most === undefined
-        ? warned(snapshot)
-        : unnamed(snapshot)),
+        ? pickWarnings(snapshot)
+        : hideDocumentNames(snapshot)),
     };
     const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
     const step = uptimes?.part ?? SLICE_ROWS;
@@ -195,7 +195,7 @@ export class MonitorStatus {
     const whole = rows === snapshot.rows;
     const tree =
       query.tree === true
-        ? formatTree(await (whole ? snapshot.forest() : MonitorForest.of(rows, yieldToEventLoop)))
+        ? formatTree(await (whole ? snapshot.forest() : MonitorForest.create(rows, yieldToEventLoop)))
         : null;
     parts.push(Buffer.from(tree === null ? ']}' : `],${tree}}`));
     return Buffer.concat(parts);
@@ -206,7 +206,7 @@ export class MonitorStatus {
    * being deleted still counts.
    */
   listParents(): Promise<string[]> {
-    return this.#parents.take();
+    return this.#parents.get();
   }
 
   async #readParents(): Promise<string[]> {
@@ -219,7 +219,7 @@ export class MonitorStatus {
   }
 
   getCounts(): Promise<Record<MonitorState, number>> {
-    return this.#counts.take();
+    return this.#counts.get();
   }
 
   async #readCounts(): Promise<Record<MonitorState, number>> {
@@ -230,7 +230,7 @@ export class MonitorStatus {
   }
 }
 
-function filterRows(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
+function listMatchingRows(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
   const names = query.source ?? (caller.source === null ? undefined : [caller.source]);
   const sources = names && new Set(names);
   const states = query.state && new Set(query.state);

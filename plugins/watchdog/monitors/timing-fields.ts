@@ -4,11 +4,11 @@
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
-import { checkCron, CronInvalid } from '../model/cron.js';
+import { validateCron, CronInvalid } from '../model/cron.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { DEFAULT_GRACE_SECONDS } from '../model/timing.js';
 
-type Given = Pick<
+type TimingInput = Pick<
   MonitorFields,
   'interval_seconds' | 'schedule' | 'period_seconds' | 'timezone' | 'grace_seconds' | 'max_run_seconds'
 >;
@@ -18,7 +18,7 @@ const TIMING_KINDS = ['interval_seconds', 'period_seconds', 'schedule'] as const
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-function mergeTiming(given: Given, doc: Timing | null): { schedule: string | null; period: number | null } {
+function mergeTiming(given: TimingInput, doc: Timing | null): { schedule: string | null; period: number | null } {
   const named = TIMING_KINDS.find((kind) => isGiven(given[kind]));
   const stays = (kind: 'schedule' | 'period_seconds'): boolean => named === undefined && given[kind] !== null;
   return {
@@ -31,7 +31,7 @@ function mergeTiming(given: Given, doc: Timing | null): { schedule: string | nul
  * @param doc null on creation
  * @throws ServiceError validation_failed
  */
-export function checkTiming(given: Given, doc: Timing | null): void {
+export function validateTiming(given: TimingInput, doc: Timing | null): void {
   const [first, second] = TIMING_KINDS.filter((kind) => isGiven(given[kind]));
   if (second !== undefined) throw invalid({ [second]: `does not go together with ${first}` });
   const { schedule, period } = mergeTiming(given, doc);
@@ -41,14 +41,14 @@ export function checkTiming(given: Given, doc: Timing | null): void {
   if (schedule === null) return;
   const { timezone = doc?.timezone } = given;
   try {
-    checkCron(schedule, timezone ?? 'UTC');
+    validateCron(schedule, timezone ?? 'UTC');
   } catch (error) {
     if (error instanceof CronInvalid) throw invalid({ [error.field]: error.message });
     throw error;
   }
 }
 
-export function toTimingFields(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
+export function toTimingFields(given: TimingInput, doc: MonitorDoc): Partial<MonitorDoc> {
   const { schedule, period } = mergeTiming(given, doc);
   const { timezone = doc.timezone, grace_seconds = doc.grace_seconds } = given;
   const isTimed = schedule !== null || period !== null;

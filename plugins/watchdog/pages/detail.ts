@@ -1,5 +1,5 @@
-import { getFormFields, localOf, View, type HttpRequest } from '../../../kernel/contract.js';
-import { liveSubject } from '../../../ports/domain/live.js';
+import { getFormFields, toLocalTime, View, type HttpRequest } from '../../../kernel/contract.js';
+import { formatLiveTopic } from '../../../ports/domain/live.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -12,19 +12,19 @@ import { getMonitorPageHref } from './form.js';
 import { toIncidentRow } from './incidents.js';
 import { buildLongUptimeView } from './uptime.js';
 import { toListedMonitor } from './row.js';
-import { formatShortNumber, getUnit } from './numbers.js';
-import { listChecks, buildReason } from './reason.js';
+import { formatMetricValue, getMetricUnit } from './numbers.js';
+import { listChecks, buildWarningReason } from './reason.js';
 import { buildBadgeSnippets, buildSchedulerSnippets, buildReportingSnippets } from './snippets.js';
-import { TOKEN_LIFETIMES, listTokens } from './tokens.js';
+import { TOKEN_LIFETIMES, listMonitorTokens } from './tokens.js';
 
-const SPANS = [
+const CHART_RANGES = [
   { hours: 24, label: '24 h' },
   { hours: 168, label: '7 d' },
   { hours: 336, label: '14 d' },
 ];
-const TIMELINE = 20;
-const INCIDENTS = 5;
-const DUES = 5;
+const MAX_TIMELINE_ENTRIES = 20;
+const MAX_INCIDENTS = 5;
+const MAX_DUE_TIMES = 5;
 
 const ICONS: Readonly<Record<string, string>> = {
   transition: 'activity',
@@ -41,13 +41,13 @@ const sortUnusualFirst = (metrics: Record<string, MetricHistory>): [string, Metr
 
 function toChart(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
   const { percent, zscore, direction, significant } = deviation;
-  const short = (value: number | null): string => formatShortNumber(value, name);
+  const short = (value: number | null): string => formatMetricValue(value, name);
   const away = deviation.absolute === null ? null : Math.abs(deviation.absolute);
-  const far = percent === null ? short(away) : `${formatShortNumber(Math.abs(percent))}%`;
+  const far = percent === null ? short(away) : `${formatMetricValue(Math.abs(percent))}%`;
   return {
     name,
     latest: { at: latest.t, value: short(latest.v) },
-    unit: getUnit(name),
+    unit: getMetricUnit(name),
     points,
     mean: baseline.mean,
     stddev: baseline.stddev,
@@ -63,7 +63,7 @@ function toChart(name: string, { latest, points, baseline, deviation }: MetricHi
   };
 }
 
-export async function buildDetailView(
+export async function buildMonitorDetailView(
   services: WatchdogServices,
   doc: MonitorDoc,
   request: HttpRequest,
@@ -75,11 +75,11 @@ export async function buildDetailView(
   const caller = toWatchdogCaller(request.principal);
   const probes = services.probes();
   const [history, events, tokens, probe, incidents] = await Promise.all([
-    histories.history(doc, { hours, points: 240 }),
-    timeline.listPage({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
-    listTokens(services, doc.source, request),
-    probes?.of(doc.source) ?? null,
-    services.incidents.listPage({ source: doc.source, limit: INCIDENTS }, caller),
+    histories.getHistory(doc, { hours, points: 240 }),
+    timeline.listPage({ source: doc.source, limit: MAX_TIMELINE_ENTRIES, ...(typeof cursor === 'string' && { cursor }) }, caller),
+    listMonitorTokens(services, doc.source, request),
+    probes?.find(doc.source) ?? null,
+    services.incidents.listPage({ source: doc.source, limit: MAX_INCIDENTS }, caller),
   ]);
   const down = await services.explanations.explain(doc, probe !== null);
   const open = doc.state === 'down' ? incidents.items.find(({ id }) => id === doc.incident_id) : undefined;
@@ -89,7 +89,7 @@ export async function buildDetailView(
   const url = baseUrl();
   return new View('monitor', {
     title: doc.name,
-    live_topics: liveSubject('monitor', doc.source),
+    live_topics: formatLiveTopic('monitor', doc.source),
     crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
     monitor: view,
     row,
@@ -99,7 +99,7 @@ export async function buildDetailView(
     dues: listDueTimes(doc, clock.now()),
     new_window: `/maintenance/new?source=${encodeURIComponent(doc.source)}`,
     held_down: doc.held_state === 'down',
-    spans: SPANS.map((span) => ({
+    spans: CHART_RANGES.map((span) => ({
       label: span.label,
       href: `${here}?hours=${span.hours}`,
       active: span.hours === hours,
@@ -108,7 +108,7 @@ export async function buildDetailView(
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
     reason:
       doc.state === 'warning'
-        ? buildReason(view, row.overdue, doc.schedule || doc.period_seconds ? null : getIntervalSeconds(doc))
+        ? buildWarningReason(view, row.overdue, doc.schedule || doc.period_seconds ? null : getIntervalSeconds(doc))
         : null,
     checks: listChecks(view),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
@@ -117,7 +117,7 @@ export async function buildDetailView(
     facts: listFacts(doc, await findProjectName(services, doc.project)),
     alarm_at:
       deferred && doc.released_at !== null
-        ? iso(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)))
+        ? toIsoOrNull(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)))
         : null,
     tokens,
     live_tokens: tokens?.filter(({ state }) => state === 'active').length ?? 0,
@@ -129,8 +129,8 @@ export async function buildDetailView(
     open_incident: open && Object.assign(toIncidentRow(open), { is_mine: open.acknowledged_by === caller.name }),
     incidents_href: incidents.has_more ? `/incidents?source=${encodeURIComponent(doc.source)}` : null,
     down: down && { ...down, changes: down.changes.map(toChangeRow) },
-    probe: probe && { ...probe, summary: probes?.summary(probe) },
-    probe_href: probes?.href(doc.source) ?? null,
+    probe: probe && { ...probe, summary: probes?.formatSummary(probe) },
+    probe_href: probes?.getHref(doc.source) ?? null,
     badges: buildBadgeSnippets(url, doc.id, doc.name),
     snippets: buildReportingSnippets(url, doc.source, '$SVC_TOKEN', timezone),
     schedulers: buildSchedulerSnippets(url, '$SVC_TOKEN'),
@@ -148,14 +148,14 @@ function listDueTimes({ schedule, timezone }: MonitorDoc, now: number): { at: st
   const zone = timezone ?? 'UTC';
   const found: { at: string; local: string }[] = [];
   let at = schedule ? getNextDue(schedule, zone, now) : null;
-  while (at !== null && found.length < DUES) {
-    found.push({ at: iso(at), local: `${localOf(at, zone).slice(0, 16).replace('T', ' ')} ${zone}` });
+  while (at !== null && found.length < MAX_DUE_TIMES) {
+    found.push({ at: toIsoOrNull(at), local: `${toLocalTime(at, zone).slice(0, 16).replace('T', ' ')} ${zone}` });
     at = getNextDue(schedule ?? '', zone, at);
   }
   return found;
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toIsoOrNull = (ms: number): string => new Date(ms).toISOString();
 
 async function findProjectName({ projects }: WatchdogServices, slug: string | null): Promise<string | null> {
   if (slug === null) return null;
@@ -175,20 +175,20 @@ function listFacts(doc: MonitorDoc, project: string | null): object[] {
     doc.schedule
       ? { label: 'Schedule', value: `${doc.schedule} (${doc.timezone ?? 'UTC'})`, mono: true }
       : doc.period_seconds
-        ? { label: 'Period', value: `${formatShortNumber(doc.period_seconds)} s` }
+        ? { label: 'Period', value: `${formatMetricValue(doc.period_seconds)} s` }
         : {
             label: 'Interval',
-            value: learning ? 'none until its fifth ping' : `${formatShortNumber(interval)} s (${origin})`,
+            value: learning ? 'none until its fifth ping' : `${formatMetricValue(interval)} s (${origin})`,
           },
     ...(doc.schedule || doc.period_seconds
-      ? [{ label: 'Grace', value: `${formatShortNumber(doc.grace_seconds ?? 0)} s` }]
+      ? [{ label: 'Grace', value: `${formatMetricValue(doc.grace_seconds ?? 0)} s` }]
       : []),
-    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${formatShortNumber(doc.max_run_seconds)} s` }] : []),
+    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${formatMetricValue(doc.max_run_seconds)} s` }] : []),
     ...(times === null
       ? []
       : [
-          { label: 'Warning after', at: iso(times.warn) },
-          { label: 'Down after', at: iso(times.down) },
+          { label: 'Warning after', at: toIsoOrNull(times.warn) },
+          { label: 'Down after', at: toIsoOrNull(times.down) },
         ]),
     { label: 'Last status', value: doc.last_status },
     { label: 'Version', value: doc.app_version },

@@ -1,7 +1,7 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
-import type { Branch, MonitorForest, SubtreeCount } from '../monitors/forest.js';
+import type { TreeBranch, MonitorForest, SubtreeCount } from '../monitors/forest.js';
 import type { OutlineRow } from '../monitors/snapshot.js';
 import { toParentChoices } from './choices.js';
 import { getMonitorPageHref } from './form.js';
@@ -11,12 +11,12 @@ const MAX_ROOTS = 100;
 const MAX_SHOWN_MONITORS = 200;
 const MAX_UNFOLDED_MONITORS = 50;
 
-export const SHOWS = ['problems', 'all'] as const;
-type Shows = (typeof SHOWS)[number];
+export const HIERARCHY_FILTERS = ['problems', 'all'] as const;
+type HierarchyFilter = (typeof HIERARCHY_FILTERS)[number];
 
 const isTroubled = ({ state }: OutlineRow): boolean => state === 'down' || state === 'warning';
 
-interface Node {
+interface HierarchyNode {
   href: string;
   source: string;
   name: string;
@@ -35,10 +35,10 @@ interface Node {
   troubled_below: number;
   /** The whole branch is healthy and its children are hidden. */
   folded: boolean;
-  children: Node[];
+  children: HierarchyNode[];
 }
 
-const buildAddress = (given: Record<string, string | undefined>): string => {
+const buildHierarchyHref = (given: Record<string, string | undefined>): string => {
   const query = Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return query.length === 0 ? '/hierarchy' : `/hierarchy?${new URLSearchParams(query).toString()}`;
 };
@@ -50,8 +50,8 @@ export async function buildHierarchyView(
   request: HttpRequest,
   problem?: string,
 ): Promise<View> {
-  const { below, after, show } = request.query as { below?: string; after?: string; show?: Shows };
-  const snapshot = await services.snapshots.outline();
+  const { below, after, show } = request.query as { below?: string; after?: string; show?: HierarchyFilter };
+  const snapshot = await services.snapshots.getOutline();
   const forest = await snapshot.forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
@@ -68,14 +68,14 @@ export async function buildHierarchyView(
   const last = top === null && first + MAX_ROOTS < roots.length ? tops.at(-1) : undefined;
   return new View('hierarchy', {
     live_topics: 'monitors',
-    tree: toTreeLines(branches.map((branch) => toNode(branch, forest, tallies, enters))),
+    tree: toTreeLines(branches.map((branch) => toHierarchyNode(branch, forest, tallies, enters))),
     empty: forest.size === 0,
     all_well: forest.size > 0 && branches.length === 0,
     tabs: [
       { label: folds || forest.size > MAX_UNFOLDED_MONITORS ? 'Healthy branches folded' : 'As it is', show: undefined },
       { label: 'Problems only', show: 'problems' },
       ...(forest.size > MAX_UNFOLDED_MONITORS ? [{ label: 'Everything', show: 'all' }] : []),
-    ].map((tab) => ({ label: tab.label, href: buildAddress({ below, show: tab.show }), active: tab.show === show })),
+    ].map((tab) => ({ label: tab.label, href: buildHierarchyHref({ below, show: tab.show }), active: tab.show === show })),
     proposals: toParentChoices(snapshot.rows),
     problem,
     form,
@@ -84,18 +84,18 @@ export async function buildHierarchyView(
       crumbs: [{ label: 'Hierarchy', href: '/hierarchy' }, { label: top.name }],
       up: top.parent_source !== null && forest.has(top.parent_source) ? getBranchHref(top.parent_source) : null,
     }),
-    next: last === undefined ? null : buildAddress({ after: last.source, show }),
+    next: last === undefined ? null : buildHierarchyHref({ after: last.source, show }),
   });
 }
 
 /** Iterative, because a chain may be deeper than the call stack. */
-function toNode(
-  root: Branch<OutlineRow>,
+function toHierarchyNode(
+  root: TreeBranch<OutlineRow>,
   forest: MonitorForest<OutlineRow>,
   tallies: ReadonlyMap<string, SubtreeCount>,
   enters: (item: OutlineRow) => boolean,
-): Node {
-  const made = (branch: Branch<OutlineRow>): Node => {
+): HierarchyNode {
+  const made = (branch: TreeBranch<OutlineRow>): HierarchyNode => {
     const { source, name, state, down_since, alarm, suppressed_by, parent_source } = branch.item;
     const { maintenance_until, silenced_until } = branch.item;
     const { below, troubled } = tallies.get(source) ?? { below: 0, troubled: 0 };
@@ -121,7 +121,7 @@ function toNode(
     };
   };
   const top = made(root);
-  const open: [Branch<OutlineRow>, Node][] = [[root, top]];
+  const open: [TreeBranch<OutlineRow>, HierarchyNode][] = [[root, top]];
   for (const [branch, node] of open) {
     for (const child of branch.children) {
       const under = made(child);

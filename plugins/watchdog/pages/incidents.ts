@@ -1,7 +1,7 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   Redirect,
   text,
   View,
@@ -66,7 +66,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
   ): Promise<View> => {
     const caller = toWatchdogCaller(request.principal);
     const doc = await incidents.getIncident(idOf(request), caller);
-    const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.listReceivers(doc)]);
+    const [incident, told] = await Promise.all([incidents.getView(doc.id, caller), incidents.listReceivers(doc)]);
     const form = getFormFields(request);
     return new View('incident', {
       title: `Incident of ${incident.source}`,
@@ -137,7 +137,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
       },
     },
     { path: '/incidents/{id}', title: 'Incident', access, input: { params }, handle: (request) => detail(request) },
-    formPage(
+    createFormPage(
       { path: '/incidents/{id}', title: 'Incident', access, input: { params } },
       async (request) => {
         const cause = readTextField(request, 'cause', 2_000) || null;
@@ -148,7 +148,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
       (request, { errors }) => detail(request, errors),
     ),
     ...(['acknowledge', 'hand-back'] as const).map((act) =>
-      formPage(
+      createFormPage(
         { path: `/incidents/{id}/${act}`, title: 'Incident', access, input: { params } },
         async (request) => {
           const id = idOf(request);
@@ -166,7 +166,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
         (request, { message }) => detail(request, {}, message),
       ),
     ),
-    formPage(
+    createFormPage(
       { path: '/incidents/{id}/comments', title: 'Incident', access, creates: true, input: { params } },
       async (request) => {
         const said = readTextField(request, 'text', 5_000);

@@ -1,4 +1,4 @@
-interface Tree<T> {
+interface TreeNodeWithChildren<T> {
   children: readonly T[];
 }
 
@@ -12,7 +12,7 @@ export interface TreeLine<T> {
  * Flattens a tree into lines that open and close lists. A recursive template would overflow the
  * stack on a deep chain.
  */
-export function toTreeLines<T extends Tree<T>>(tree: readonly T[]): TreeLine<T>[] {
+export function toTreeLines<T extends TreeNodeWithChildren<T>>(tree: readonly T[]): TreeLine<T>[] {
   const lines: TreeLine<T>[] = [];
   const stack: { node: T; ends: number }[] = tree.toReversed().map((node) => ({ node, ends: 0 }));
   while (stack.length > 0) {

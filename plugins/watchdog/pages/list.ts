@@ -5,11 +5,11 @@ import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
 import { listParentChoices, listProjectChoices } from './choices.js';
 import { toListedMonitor } from './row.js';
-import { warned } from '../../../ports/store/left-out.js';
+import { pickWarnings } from '../../../ports/store/left-out.js';
 
 const PAGE_SIZE = 50;
 
-const TONES: Readonly<Record<MonitorState, string>> = {
+const STATE_TONES: Readonly<Record<MonitorState, string>> = {
   up: 'success',
   warning: 'warning',
   down: 'critical',
@@ -18,14 +18,14 @@ const TONES: Readonly<Record<MonitorState, string>> = {
   maintenance: 'info',
 };
 
-export const toShares = (counts: Readonly<Record<MonitorState, number>>): object[] =>
+export const toShareBarParts = (counts: Readonly<Record<MonitorState, number>>): object[] =>
   STATES.filter((state) => counts[state] > 0).map((state) => ({
     label: state,
     value: counts[state],
-    tone: TONES[state],
+    tone: STATE_TONES[state],
   }));
 
-export async function buildListView(services: WatchdogServices, request: HttpRequest): Promise<View> {
+export async function buildMonitorListView(services: WatchdogServices, request: HttpRequest): Promise<View> {
   const { status, series, clock } = services;
   const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
   const [page, counts, parents, projects] = await Promise.all([
@@ -45,7 +45,7 @@ export async function buildListView(services: WatchdogServices, request: HttpReq
     listParentChoices(services, parent),
     listProjectChoices(services),
   ]);
-  const samples = await series.newest(page.docs);
+  const samples = await series.readNewest(page.docs);
   const all = STATES.reduce((sum, one) => sum + counts[one], 0);
   const tabs = [
     { label: 'All', href: '/monitors', active: state === undefined, count: all },
@@ -65,8 +65,8 @@ export async function buildListView(services: WatchdogServices, request: HttpReq
     parents,
     projects,
     filtered,
-    new_probe_href: services.probes()?.href(null) ?? null,
+    new_probe_href: services.probes()?.getHref(null) ?? null,
     command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
-    ...warned(page),
+    ...pickWarnings(page),
   });
 }

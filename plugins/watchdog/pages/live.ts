@@ -3,7 +3,7 @@ import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { WatchdogServices } from '../services.js';
 
-async function readStatesMark({ monitors, timeline }: WatchdogDeps): Promise<string> {
+async function readStatesVersion({ monitors, timeline }: WatchdogDeps): Promise<string> {
   const [states, suppressed, newest] = await Promise.all([
     monitors.groupCount('state'),
     monitors.count({ suppressed_by: { gt: '' } }),
@@ -17,9 +17,9 @@ async function readStatesMark({ monitors, timeline }: WatchdogDeps): Promise<str
  * `next_check_at`, which most heartbeats move. An index on the last heartbeat would slow down every
  * write.
  */
-async function readHeartbeatsMark(
+async function readHeartbeatsVersion(
   { monitors }: WatchdogDeps,
-  { taken }: Pick<WatchdogServices['intake'], 'taken'>,
+  { acceptedCount: taken }: Pick<WatchdogServices['intake'], 'acceptedCount'>,
 ): Promise<string> {
   const ends = await Promise.all(
     (['asc', 'desc'] as const).map((order) =>
@@ -29,7 +29,7 @@ async function readHeartbeatsMark(
   return JSON.stringify([taken, ...ends.map(({ items }) => items[0]?.next_check_at)]);
 }
 
-async function readMonitorMark({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
+async function readMonitorVersion({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
   const [found, newest] = await Promise.all([
     monitors.find({ filter: { source }, limit: 1 }),
     timeline.find({ filter: { source }, sort: [['at', 'desc']], limit: 1 }),
@@ -39,7 +39,7 @@ async function readMonitorMark({ monitors, timeline }: WatchdogDeps, source: str
 }
 
 export const buildMonitorTopics = (deps: WatchdogDeps, { intake }: Pick<WatchdogServices, 'intake'>): LiveTopic[] => [
-  { name: 'monitors', mark: () => readStatesMark(deps) },
-  { name: 'heartbeats', mark: () => readHeartbeatsMark(deps, intake) },
-  { name: 'monitor', mark: (source) => readMonitorMark(deps, source) },
+  { name: 'monitors', getRevision: () => readStatesVersion(deps) },
+  { name: 'heartbeats', getRevision: () => readHeartbeatsVersion(deps, intake) },
+  { name: 'monitor', getRevision: (source) => readMonitorVersion(deps, source) },
 ];

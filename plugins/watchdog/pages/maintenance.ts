@@ -1,19 +1,19 @@
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
-  localOf,
+  createFormPage,
+  toLocalTime,
   Redirect,
   utcOfLocal,
   View,
-  zoneOf,
+  getTimeZone,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
-import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowView } from '../model/window.js';
@@ -43,7 +43,7 @@ function toWindowRow(window: WindowView): WindowRow {
   return { ...window, label, href: only === undefined ? null : getMonitorPageHref(only), minutes };
 }
 
-const text = (form: Record<string, unknown>, name: string): string => {
+const getTextField = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value.trim() : '';
 };
@@ -52,31 +52,31 @@ const text = (form: Record<string, unknown>, name: string): string => {
  * Reads the times from the pressed button or the selected kind.
  * @throws ServiceError validation_failed
  */
-function readSpan(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
-  const span = text(form, 'span');
-  if (span === 'hour') return { until: isoOf(now + HOUR_MS) };
+function readWindowTimes(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
+  const span = getTextField(form, 'span');
+  if (span === 'hour') return { until: toIsoString(now + HOUR_MS) };
   if (span === 'tomorrow') {
-    const morning = localOf(now + DAY_MS, timezone).slice(0, 10) + MORNING_TIME;
-    return { until: utcOfLocal(morning, timezone) ?? isoOf(now + DAY_MS) };
+    const morning = toLocalTime(now + DAY_MS, timezone).slice(0, 10) + MORNING_TIME;
+    return { until: utcOfLocal(morning, timezone) ?? toIsoString(now + DAY_MS) };
   }
   if (span === 'repeat') {
-    const minutes = text(form, 'minutes');
+    const minutes = getTextField(form, 'minutes');
     if (!/^\d{1,5}$/.test(minutes) || Number(minutes) === 0) throw invalid({ minutes: 'must be a number of minutes' });
-    const schedule = text(form, 'schedule');
+    const schedule = getTextField(form, 'schedule');
     if (schedule === '') throw invalid({ schedule: 'is required' });
-    return { schedule, timezone: text(form, 'timezone') || timezone, duration_seconds: Number(minutes) * 60 };
+    return { schedule, timezone: getTextField(form, 'timezone') || timezone, duration_seconds: Number(minutes) * 60 };
   }
-  const from = text(form, 'from') === '' ? isoOf(now) : utcOfLocal(text(form, 'from'), timezone);
-  const until = utcOfLocal(text(form, 'until'), timezone);
+  const from = getTextField(form, 'from') === '' ? toIsoString(now) : utcOfLocal(getTextField(form, 'from'), timezone);
+  const until = utcOfLocal(getTextField(form, 'until'), timezone);
   if (from === null) throw invalid({ from: 'must be a day and a time' });
   if (until === null) throw invalid({ until: 'must be a day and a time' });
   return { from, until };
 }
 
 /** @throws ServiceError validation_failed */
-function readWindow(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
-  const sources = text(form, 'sources').split(/\s+/).filter(Boolean);
-  const wrong = sources.find((source) => !MONITOR_SOURCE.test(source));
+function readWindowForm(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
+  const sources = getTextField(form, 'sources').split(/\s+/).filter(Boolean);
+  const wrong = sources.find((source) => !MONITOR_SOURCE_PATTERN.test(source));
   if (wrong !== undefined) throw invalid({ sources: `no source: ${wrong.slice(0, 64)}` });
   if (sources.length > MAX_WINDOW_SOURCES) throw invalid({ sources: `may be ${MAX_WINDOW_SOURCES} at most` });
   const [first] = sources;
@@ -84,16 +84,16 @@ function readWindow(form: Record<string, unknown>, now: number, timezone: string
   if (below && sources.length > 1) throw invalid({ below: 'goes with one monitor alone' });
   return {
     ...(below ? { sources: [], subtree: first ?? null } : { sources }),
-    reason: text(form, 'reason').slice(0, 500) || null,
-    ...readSpan(form, now, timezone),
+    reason: getTextField(form, 'reason').slice(0, 500) || null,
+    ...readWindowTimes(form, now, timezone),
   };
 }
 
 export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
   const { windows, evaluator, audit, clock } = services;
-  const zone = ({ principal }: HttpRequest): string => zoneOf(principal, services.timezone);
+  const zone = ({ principal }: HttpRequest): string => getTimeZone(principal, services.timezone);
 
-  const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+  const form = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : getFormFields(request);
     return new View('maintenance-form', {
       form: { timezone: zone(request), minutes: 60, ...given },
@@ -103,7 +103,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
     });
   };
 
-  const silenceForm = async (request: HttpRequest, problem?: Problem): Promise<View> =>
+  const silenceForm = async (request: HttpRequest, problem?: FormRejection): Promise<View> =>
     new View('silence-form', { form: getFormFields(request), crumbs: [crumb, { label: 'Silence' }], ...problem });
 
   return [
@@ -135,11 +135,11 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       input: { query: joi.object({ source: joi.string().max(128) }) },
       handle: (request) => form(request),
     },
-    formPage(
+    createFormPage(
       { path: '/maintenance', title, access, creates: true },
       async (request) => {
         const made = await windows.create(
-          readWindow(getFormFields(request), clock.now(), zone(request)),
+          readWindowForm(getFormFields(request), clock.now(), zone(request)),
           toWatchdogCaller(request.principal),
         );
         await audit.record(request.principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
@@ -149,11 +149,11 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       },
       form,
     ),
-    formPage(
+    createFormPage(
       { path: '/silences', title, access, creates: true },
       async (request) => {
         const now = clock.now();
-        const given = readWindow(getFormFields(request), now, zone(request));
+        const given = readWindowForm(getFormFields(request), now, zone(request));
         if (given.until === undefined) throw invalid({ span: 'must be hour or tomorrow' });
         const { from: _from, ...silence } = given;
         const made = await windows.create(silence, toWatchdogCaller(request.principal), 'silence');
@@ -163,7 +163,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       },
       silenceForm,
     ),
-    formPage(
+    createFormPage(
       {
         path: '/silences/{id}/end',
         title,
@@ -179,7 +179,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       },
       form,
     ),
-    formPage(
+    createFormPage(
       {
         path: '/maintenance/{id}/end',
         title,

@@ -1,4 +1,4 @@
-const UNITS: readonly (readonly [RegExp, string])[] = [
+const UNITS_BY_SUFFIX: readonly (readonly [RegExp, string])[] = [
   [/(?:^|_)(?:percent|pct)$/i, '%'],
   [/(?:^|_)(?:ms|millis|milliseconds)$/i, 'ms'],
   [/(?:^|_)(?:s|sec|secs|seconds)$/i, 's'],
@@ -11,9 +11,9 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|_)(?:celsius|temp_c)$/i, '°C'],
 ];
 
-export const getUnit = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? '';
+export const getMetricUnit = (name: string): string => UNITS_BY_SUFFIX.find(([ending]) => ending.test(name))?.[1] ?? '';
 
-const STEPS = [
+const UNIT_PREFIXES = [
   [1e12, 'T'],
   [1e9, 'G'],
   [1e6, 'M'],
@@ -22,7 +22,7 @@ const STEPS = [
 function formatDigits(value: number): [text: string, prefix: string] {
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 100_000) return [value.toLocaleString('en-GB'), ''];
-  const [scale, prefix] = STEPS.find(([one]) => size >= one) ?? [1, ''];
+  const [scale, prefix] = UNIT_PREFIXES.find(([one]) => size >= one) ?? [1, ''];
   const rounded = Number((value / scale).toPrecision(3));
   if (rounded !== 0 && Math.abs(rounded) < 1e-4) return [rounded.toExponential(), ''];
   return [rounded.toLocaleString('en-GB', { maximumSignificantDigits: 3 }), prefix];
@@ -32,9 +32,9 @@ function formatDigits(value: number): [text: string, prefix: string] {
  * `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`; `–` without a value.
  * @param name name of the metric, which implies the unit
  */
-export function formatShortNumber(value: number | null, name = ''): string {
+export function formatMetricValue(value: number | null, name = ''): string {
   if (value === null || !Number.isFinite(value)) return '–';
   const [text, prefix] = formatDigits(value);
-  const unit = prefix + getUnit(name);
+  const unit = prefix + getMetricUnit(name);
   return unit === '' ? text : `${text}${unit === '%' ? '' : ' '}${unit}`;
 }

@@ -3,8 +3,8 @@ import { findChangedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
 import {
   getFormFields,
-  formPage,
-  type Problem,
+  createFormPage,
+  type FormRejection,
   Redirect,
   View,
   type HttpRequest,
@@ -13,12 +13,12 @@ import {
 import { notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { listProjectChoices, listProposedParents } from './choices.js';
-import { buildDetailView } from './detail.js';
-import { buildHierarchyView, SHOWS } from './hierarchy.js';
+import { buildMonitorDetailView } from './detail.js';
+import { buildHierarchyView, HIERARCHY_FILTERS } from './hierarchy.js';
 import { buildIncidentPages } from './incidents.js';
 import { buildMaintenancePages } from './maintenance.js';
-import { buildListView } from './list.js';
-import { buildPublicView } from './status.js';
+import { buildMonitorListView } from './list.js';
+import { buildPublicStatusView } from './status.js';
 import { buildMonitorTokenPages } from './tokens.js';
 import { readMonitorForm, formatTags, getMonitorPageHref } from './form.js';
 import { STATES } from '../model/documents.js';
@@ -29,14 +29,14 @@ const access = { session: 'member' } as const;
 const params = joi.object({ source: joi.string().max(200).required() });
 const title = 'Monitors';
 
-const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+const redirectTo = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 
-export function pages(services: WatchdogServices, deferred: boolean): PageSpec[] {
+export function buildMonitorPages(services: WatchdogServices, deferred: boolean): PageSpec[] {
   const { monitors, probed, status, audit } = services;
   const sourceOf = (request: HttpRequest): string => request.params['source'] ?? '';
   const need = (request: HttpRequest) => monitors.getMonitor(sourceOf(request), toWatchdogCaller(request.principal));
 
-  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+  const editor = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const known = request.params['source'] === undefined ? null : await need(request);
     const stored =
       known === null ? { source: request.query['source'] } : { ...known, tags: formatTags(known.tags ?? []) };
@@ -49,7 +49,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
   };
 
   const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>
-    buildDetailView(services, await need(request), request, { deferred, errors });
+    buildMonitorDetailView(services, await need(request), request, { deferred, errors });
 
   return [
     {
@@ -89,16 +89,16 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
           cursor: joi.string().max(20_000).empty(''),
         }),
       },
-      handle: (request) => buildListView(services, request),
+      handle: (request) => buildMonitorListView(services, request),
     },
     { path: '/monitors/new', title: 'New monitor', access, handle: (request) => editor(request) },
-    formPage(
+    createFormPage(
       { path: '/monitors/new', title: 'New monitor', access, creates: true },
       async (request) => {
         const fields = readMonitorForm(request, true);
         const made = await monitors.create(fields, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.created', made.source);
-        return to(getMonitorPageHref(made.source), 'Monitor created. It is unknown until its first heartbeat.');
+        return redirectTo(getMonitorPageHref(made.source), 'Monitor created. It is unknown until its first heartbeat.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -122,16 +122,16 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       input: { params },
       handle: (request) => editor(request),
     },
-    formPage(
+    createFormPage(
       { path: '/monitors/{source}/edit', title: 'Edit monitor', access, input: { params } },
       async (request) => {
         const caller = toWatchdogCaller(request.principal);
         const before = toMonitorView(await monitors.getMonitor(sourceOf(request), caller));
         const fields = readMonitorForm(request, false, before.tags);
-        const saved = await monitors.edit(sourceOf(request), fields, caller);
+        const saved = await monitors.update(sourceOf(request), fields, caller);
         const change = findChangedFields(before, saved, Object.keys(fields));
         await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
-        return to(getMonitorPageHref(saved.source), 'Monitor saved.');
+        return redirectTo(getMonitorPageHref(saved.source), 'Monitor saved.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -144,7 +144,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       handle: async (request) => {
         const source = await probed.remove(sourceOf(request), toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);
-        return to('/monitors', `Deleted ${source} and revoked its tokens.`);
+        return redirectTo('/monitors', `Deleted ${source} and revoked its tokens.`);
       },
     },
     {
@@ -165,13 +165,13 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
           after: joi.string().max(128).empty(''),
           show: joi
             .string()
-            .valid(...SHOWS)
+            .valid(...HIERARCHY_FILTERS)
             .empty(''),
         }),
       },
       handle: (request) => buildHierarchyView(services, request),
     },
-    formPage(
+    createFormPage(
       { path: '/hierarchy', title: 'Hierarchy', access },
       async (request) => {
         const { source, parent_source } = getFormFields(request) as { source?: string; parent_source?: string };
@@ -179,10 +179,10 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         const fields = readMonitorForm({ ...request, body: { parent_source: parent ?? '' } }, false);
         const caller = toWatchdogCaller(request.principal);
         const before = await monitors.getMonitor(source ?? '', caller);
-        const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
+        const saved = await monitors.update(source ?? '', { parent_source: fields.parent_source }, caller);
         const change = findChangedFields(before, saved, ['parent_source']);
         await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
-        return to(
+        return redirectTo(
           '/hierarchy',
           parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,
         );
@@ -198,7 +198,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         const id = request.params['id'] ?? '';
         const monitor = isMonitorId(id) ? await monitors.find(id) : null;
         if (!monitor?.public) throw notFound('such status page');
-        return buildPublicView(services, monitor);
+        return buildPublicStatusView(services, monitor);
       },
     },
   ];

@@ -1,21 +1,21 @@
 import { View, type PanelSpec } from '../../../kernel/contract.js';
-import { toShares } from './list.js';
+import { toShareBarParts } from './list.js';
 import { toListedMonitor } from './row.js';
 import type { WatchdogServices } from '../services.js';
 
 const MAX_SHOWN_MONITORS = 6;
-const SYSTEM = { name: 'dashboard', token: null, project: null, source: null };
+const SYSTEM_CALLER = { name: 'dashboard', token: null, project: null, source: null };
 
-export function panels({ status, runs, incidents, clock }: WatchdogServices): PanelSpec[] {
+export function buildDashboardPanels({ status, runs, incidents, clock }: WatchdogServices): PanelSpec[] {
   return [
     {
       id: 'watchdog.down',
       kind: 'attention',
       order: 20,
       load: async () => {
-        const [counts, health] = await Promise.all([status.getCounts(), runs.health()]);
+        const [counts, health] = await Promise.all([status.getCounts(), runs.getHealth()]);
         if (counts.down === 0 && health.ok) return null;
-        const page = await status.listPage({ state: ['down'], limit: MAX_SHOWN_MONITORS }, SYSTEM);
+        const page = await status.listPage({ state: ['down'], limit: MAX_SHOWN_MONITORS }, SYSTEM_CALLER);
         const open = await incidents.findOpen(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
         return new View('panel-down', {
           items: page.docs.map((doc) =>
@@ -34,7 +34,7 @@ export function panels({ status, runs, incidents, clock }: WatchdogServices): Pa
       order: 20,
       load: async () => {
         const counts = await status.getCounts();
-        const parts = toShares(counts);
+        const parts = toShareBarParts(counts);
         return parts.length === 0 ? null : new View('panel-states', { parts });
       },
     },

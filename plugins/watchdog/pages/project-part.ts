@@ -1,46 +1,46 @@
 import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
-import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
+import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
-import type { MonitorStatus } from '../monitors/status.js';
+import type { MonitorStatusService } from '../monitors/status.js';
 
 const MAX_SHOWN_MONITORS = 6;
 const MAX_CACHED_PROJECTS = 500;
 const MAX_UNCACHED_MONITORS = 500;
-const MAX_AGE_MS = 5_000;
-const SYSTEM = { name: 'projects', token: null, project: null, source: null };
-const TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'success'>>> = {
+const MAX_CACHE_AGE_MS = 5_000;
+const SYSTEM_CALLER = { name: 'projects', token: null, project: null, source: null };
+const STATE_TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'success'>>> = {
   down: 'danger',
   warning: 'warning',
   up: 'success',
 };
-const ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown', 'maintenance', 'stopped'];
+const STATE_ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown', 'maintenance', 'stopped'];
 
-export function createProjectPart(
-  status: Pick<MonitorStatus, 'listWorstFirst'>,
+export function createMonitorProjectPart(
+  status: Pick<MonitorStatusService, 'listWorstFirst'>,
   { monitors, clock }: Pick<WatchdogDeps, 'monitors' | 'clock'>,
-): ProjectParts {
+): ProjectPartProvider {
   const counted = new KeyedCoalescedCache<readonly { n: number; key: Scalar }[]>(MAX_CACHED_PROJECTS, {
-    maxAgeMs: MAX_AGE_MS,
+    maxAgeMs: MAX_CACHE_AGE_MS,
     isSmall: (counts) => counts.reduce((sum, { n }) => sum + n, 0) <= MAX_UNCACHED_MONITORS,
     monotonic: () => clock.monotonic(),
   });
   return {
     id: 'monitors',
     order: 40,
-    of: async ({ slug }) => {
+    loadPart: async ({ slug }) => {
       const address = `/monitors?project=${encodeURIComponent(slug)}`;
       const [counts, page] = await Promise.all([
-        counted.take(slug, () => monitors.groupCount('state', { project: slug, deleted_at: null })),
-        status.listWorstFirst({ project: slug, limit: MAX_SHOWN_MONITORS }, SYSTEM),
+        counted.get(slug, () => monitors.groupCount('state', { project: slug, deleted_at: null })),
+        status.listWorstFirst({ project: slug, limit: MAX_SHOWN_MONITORS }, SYSTEM_CALLER),
       ]);
-      const figures = ORDER.filter((state) => STATES.includes(state)).flatMap((state): ProjectFigure[] => {
+      const figures = STATE_ORDER.filter((state) => STATES.includes(state)).flatMap((state): ProjectFigure[] => {
         const value = counts.find(({ key }) => key === state)?.n ?? 0;
         return value === 0
           ? []
-          : [{ label: state, value, href: `${address}&state=${state}`, tone: TONES[state] ?? null }];
+          : [{ label: state, value, href: `${address}&state=${state}`, tone: STATE_TONES[state] ?? null }];
       });
       return {
         heading: 'Monitors',
@@ -50,7 +50,7 @@ export function createProjectPart(
           title: name ?? source,
           href: `/monitors/${encodeURIComponent(source)}`,
           detail: null,
-          badge: { text: state, tone: TONES[state] ?? 'neutral' },
+          badge: { text: state, tone: STATE_TONES[state] ?? 'neutral' },
           at: last_heartbeat_at,
         })),
         empty:

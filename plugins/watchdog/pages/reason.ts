@@ -1,15 +1,15 @@
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
 
-interface Line {
+interface WarningReasonLine {
   name?: string;
   message?: string | null;
   overdue?: number;
   interval?: number | null;
 }
 
-export interface Reason {
+export interface WarningReason {
   heading: string;
-  lines: Line[];
+  lines: WarningReasonLine[];
 }
 
 export interface CheckView {
@@ -18,26 +18,26 @@ export interface CheckView {
   state: 'failed' | 'unknown' | 'ok';
 }
 
-const ORDER = ['failed', 'unknown', 'ok'] as const;
+const CHECK_STATE_ORDER = ['failed', 'unknown', 'ok'] as const;
 
 export function listChecks({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
   const all = Object.entries(checks).map(([name, { ok, message }]): CheckView => {
     return { name, message, state: ok === false ? 'failed' : ok === true ? 'ok' : 'unknown' };
   });
-  return all.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  return all.toSorted((a, b) => CHECK_STATE_ORDER.indexOf(a.state) - CHECK_STATE_ORDER.indexOf(b.state));
 }
 
 /**
  * @param overdue seconds of silence beyond the interval; null when heartbeats are on time
  * @param interval in seconds; null with a schedule
  */
-export function buildReason(
+export function buildWarningReason(
   { checks, message, last_status }: Pick<MonitorView, 'checks' | 'message' | 'last_status'>,
   overdue: number | null,
   interval: number | null,
-): Reason {
+): WarningReason {
   const failed = listChecks({ checks }).filter(({ state }) => state === 'failed');
-  const lines: Line[] = failed.map(({ name, message: text }) => ({ name, message: text }));
+  const lines: WarningReasonLine[] = failed.map(({ name, message: text }) => ({ name, message: text }));
   if (message) lines.push({ message });
   if (overdue !== null) {
     return { heading: 'In warning: its heartbeat is late', lines: [{ overdue, interval }, ...lines] };

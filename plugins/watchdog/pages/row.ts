@@ -2,7 +2,7 @@ import type { MonitorDoc, SampleRow } from '../model/documents.js';
 import { toMaintenanceView, toSilenceView } from '../model/monitor.js';
 import { getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
 import { getMonitorPageHref } from './form.js';
-import { formatShortNumber } from './numbers.js';
+import { formatMetricValue } from './numbers.js';
 import { buildUptimeView, type UptimeView } from './uptime.js';
 
 const SPARKLINE_HEARTBEATS = 30;
@@ -78,5 +78,5 @@ function buildSparkline(
   const newest = spark.at(-1);
   const name = wanted === undefined ? null : (doc.names[wanted] ?? null);
   if (newest === undefined || name === null) return { spark: [], spark_label: null, spark_value: null };
-  return { spark, spark_label: name, spark_value: formatShortNumber(newest, name) };
+  return { spark, spark_label: name, spark_value: formatMetricValue(newest, name) };
 }

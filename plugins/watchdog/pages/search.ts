@@ -2,9 +2,9 @@ import type { SearchProvider } from '../../../ports/domain/search.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';
 
-const CREATE_WORDS = ['add', 'create'];
+const CREATE_KEYWORDS = ['add', 'create'];
 
-const getHref = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+const getMonitorHref = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
 
 export const createMonitorSearch = ({ status }: Pick<WatchdogServices, 'status'>): SearchProvider => ({
   label: 'Monitors',
@@ -15,20 +15,20 @@ export const createMonitorSearch = ({ status }: Pick<WatchdogServices, 'status'>
     const { docs } = await status.listPage({ q: text, limit }, toWatchdogCaller(principal));
     return docs.map(({ source, name, state }) => ({
       title: name ?? source,
-      href: getHref(source),
+      href: getMonitorHref(source),
       detail: name === null ? null : source,
       state,
     }));
   },
-  exact: async ({ text, principal }) => {
+  findExact: async ({ text, principal }) => {
     const { docs } = await status.listPage({ source: [text], limit: 1 }, toWatchdogCaller(principal));
-    return docs[0] === undefined ? null : getHref(docs[0].source);
+    return docs[0] === undefined ? null : getMonitorHref(docs[0].source);
   },
   acts: [
-    { verb: 'New', also: CREATE_WORDS, noun: 'monitor', nouns: ['heartbeat'], href: '/monitors/new' },
+    { verb: 'New', also: CREATE_KEYWORDS, noun: 'monitor', nouns: ['heartbeat'], href: '/monitors/new' },
     {
       verb: 'New',
-      also: [...CREATE_WORDS, 'plan', 'schedule'],
+      also: [...CREATE_KEYWORDS, 'plan', 'schedule'],
       noun: 'maintenance window',
       nouns: ['silence', 'downtime'],
       href: '/maintenance/new',
@@ -43,9 +43,9 @@ export const createMonitorSearch = ({ status }: Pick<WatchdogServices, 'status'>
           status.listPage({ q: text, limit }, caller),
         ]);
         const docs = named.docs.length > 0 ? named.docs : alike.docs;
-        return docs.map(({ source, state }) => ({ title: source, href: `${getHref(source)}#silence-reason`, state }));
+        return docs.map(({ source, state }) => ({ title: source, href: `${getMonitorHref(source)}#silence-reason`, state }));
       },
     },
   ],
-  more: (text) => `/monitors?${new URLSearchParams({ q: text }).toString()}`,
+  getListHref: (text) => `/monitors?${new URLSearchParams({ q: text }).toString()}`,
 });

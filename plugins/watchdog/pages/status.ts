@@ -13,7 +13,7 @@ import { buildLongUptimeView, type LongUptimeView } from './uptime.js';
 const MAX_SHOWN_MONITORS = 500;
 
 /** Most severe first; a parent takes the best rank of its subtree. */
-const RANKS: Readonly<Record<MonitorState, number>> = {
+const STATE_RANKS: Readonly<Record<MonitorState, number>> = {
   down: 0,
   warning: 1,
   unknown: 2,
@@ -22,7 +22,7 @@ const RANKS: Readonly<Record<MonitorState, number>> = {
   up: 5,
 };
 
-interface Part {
+interface StatusNode {
   name: string;
   state: MonitorState;
   since: string | null;
@@ -33,23 +33,23 @@ interface Part {
   suppressor: string | null;
   uptime: LongUptimeView;
   rank: number;
-  children: Part[];
+  children: StatusNode[];
 }
 
 /** Shows names and states of a public monitor and its subtree; everything else is internal. */
-export async function buildPublicView(
+export async function buildPublicStatusView(
   { ancestry, clock, projects, brands }: WatchdogServices,
   top: MonitorDoc,
 ): Promise<View> {
   const below = await ancestry.listDescendants(top.source, MAX_SHOWN_MONITORS);
-  const parts = toParts([top, ...below], clock.now());
+  const parts = toStatusNodes([top, ...below], clock.now());
   const project = top.project === null ? undefined : (await projects.list()).find(({ slug }) => slug === top.project);
   const down = parts.filter(({ state }) => state === 'down').length;
   return new View('status', {
     title: top.name,
     heading: top.name,
     project: project?.name ?? null,
-    seller: top.project === null ? null : await brands.of(top.project),
+    seller: top.project === null ? null : await brands.find(top.project),
     lines: toTreeLines(parts.slice(0, 1)),
     down,
     all_up: parts.every(({ state }) => state === 'up'),
@@ -60,9 +60,9 @@ export async function buildPublicView(
   });
 }
 
-function toParts(docs: readonly MonitorDoc[], now: number): Part[] {
+function toStatusNodes(docs: readonly MonitorDoc[], now: number): StatusNode[] {
   const names = new Map(docs.map(({ source, name }) => [source, name]));
-  const bySource = new Map(docs.map((doc) => [doc.source, toPart(doc, names, now)]));
+  const bySource = new Map(docs.map((doc) => [doc.source, toStatusNode(doc, names, now)]));
   for (const [i, { source, parent_source }] of docs.entries()) {
     const part = bySource.get(source);
     const parent = i === 0 || parent_source === null ? undefined : bySource.get(parent_source);
@@ -76,7 +76,7 @@ function toParts(docs: readonly MonitorDoc[], now: number): Part[] {
   return parts;
 }
 
-function toPart(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number): Part {
+function toStatusNode(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number): StatusNode {
   const { name, state, alarm, suppressed_by, last_state_change_utc, down_since_utc } = doc;
   return {
     name,
@@ -86,7 +86,7 @@ function toPart(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number
     maintenance_until: toMaintenanceView(doc)?.until ?? null,
     suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
     uptime: buildLongUptimeView(doc, now),
-    rank: RANKS[state],
+    rank: STATE_RANKS[state],
     children: [],
   };
 }

@@ -2,9 +2,9 @@ import joi from 'joi';
 import {
   getFormFields,
   fromForm,
-  formPage,
+  createFormPage,
   Redirect,
-  secondsUntil,
+  getSecondsUntil,
   View,
   type HttpRequest,
   type PageSpec,
@@ -24,8 +24,8 @@ export const TOKEN_LIFETIMES = [
   { value: String(365 * DAY_SECONDS), label: '1 year' },
 ];
 
-const source = joi.string().max(200).required();
-const form = joi.object({
+const sourceSchema = joi.string().max(200).required();
+const formSchema = joi.object({
   name: joi.string().trim().min(1).max(100).required(),
   expires_in_seconds: joi
     .number()
@@ -41,7 +41,7 @@ interface TokenForm {
   expires_on: string;
 }
 
-export async function listTokens(
+export async function listMonitorTokens(
   { tokens, clock }: Pick<WatchdogServices, 'tokens' | 'clock'>,
   monitor: string,
   { principal }: Pick<HttpRequest, 'principal'>,
@@ -64,14 +64,14 @@ export function buildMonitorTokenPages(
 
   const issue = async (request: HttpRequest): Promise<View> => {
     const doc = await need(request);
-    const { name, expires_in_seconds, expires_on } = fromForm(form, getFormFields(request)) as TokenForm;
+    const { name, expires_in_seconds, expires_on } = fromForm(formSchema, getFormFields(request)) as TokenForm;
     const made = await tokens.issue({
       kind: 'watchdog',
       name,
       scopes: ['watchdog:ping'],
       source: doc.source,
       project: doc.project,
-      expires_in_seconds: secondsUntil(expires_on, clock.now()) ?? expires_in_seconds,
+      expires_in_seconds: getSecondsUntil(expires_on, clock.now()) ?? expires_in_seconds,
       created_by: toWatchdogCaller(request.principal).name,
     });
     await audit.record(request.principal, 'token.created', name, { kind: 'watchdog', source: doc.source });
@@ -86,17 +86,17 @@ export function buildMonitorTokenPages(
       expires_at: made.expires_at,
       snippets: buildReportingSnippets(baseUrl(), doc.source, made.token, timezone),
       schedulers: buildSchedulerSnippets(baseUrl(), made.token),
-    }).shownOnce({ label: doc.source, href: here });
+    }).asOneTimeView({ label: doc.source, href: here });
   };
 
   return [
-    formPage(
+    createFormPage(
       {
         path: '/monitors/{source}/tokens',
         title: 'Token created',
         access,
         creates: true,
-        input: { params: joi.object({ source }) },
+        input: { params: joi.object({ source: sourceSchema }) },
       },
       (request) => issue(request),
       (request, { errors }) => again(request, errors),
@@ -106,7 +106,7 @@ export function buildMonitorTokenPages(
       path: '/monitors/{source}/tokens/{id}/revoke',
       title: 'Revoke token',
       access,
-      input: { params: joi.object({ source, id: joi.string().guid().required() }) },
+      input: { params: joi.object({ source: sourceSchema, id: joi.string().guid().required() }) },
       handle: async (request) => {
         const doc = await need(request);
         const id = request.params['id'] ?? '';

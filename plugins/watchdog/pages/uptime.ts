@@ -1,37 +1,37 @@
 import type { MonitorDoc } from '../model/documents.js';
 import { formatPercent, getUptime, type Uptime, type UptimeCell } from '../model/uptime.js';
 
-const TONES: Readonly<Record<UptimeCell['state'], string>> = {
+const STATE_TONES: Readonly<Record<UptimeCell['state'], string>> = {
   up: 'success',
   warning: 'warning',
   down: 'critical',
   none: 'none',
 };
 
-interface Column {
+interface UptimeColumn {
   readonly tone: string;
   readonly text: string;
   readonly seconds: number | null;
 }
 
 export interface UptimeView {
-  hours: Column[];
+  hours: UptimeColumn[];
   day: string;
   month: string;
   quarter: string;
 }
 
 export interface LongUptimeView extends UptimeView {
-  days: Column[];
+  days: UptimeColumn[];
 }
 
-const PLAIN: Readonly<Partial<Record<UptimeCell['state'], Column>>> = {
-  up: { tone: TONES.up, text: 'up', seconds: null },
-  none: { tone: TONES.none, text: 'not watched', seconds: null },
+const UNIFORM_COLUMNS: Readonly<Partial<Record<UptimeCell['state'], UptimeColumn>>> = {
+  up: { tone: STATE_TONES.up, text: 'up', seconds: null },
+  none: { tone: STATE_TONES.none, text: 'not watched', seconds: null },
 };
 
-const toUptimeColumn = ({ state, seconds }: UptimeCell): Column =>
-  PLAIN[state] ?? { tone: TONES[state], text: state === 'warning' ? 'in warning' : state, seconds };
+const toUptimeColumn = ({ state, seconds }: UptimeCell): UptimeColumn =>
+  UNIFORM_COLUMNS[state] ?? { tone: STATE_TONES[state], text: state === 'warning' ? 'in warning' : state, seconds };
 
 const toUptimeView = (uptime: Uptime): UptimeView => ({
   hours: uptime.hours.map(toUptimeColumn),

@@ -17,7 +17,7 @@ export interface PendingWrite {
   credit?: number;
 }
 
-interface Ready {
+interface ReadyWrite {
   changeSet: MonitorChangeSet;
   op: WriteOp<MonitorDoc>;
 }
@@ -33,16 +33,16 @@ export async function writeChangeSets(
     log.error({ err, monitor: changeSet.before.id }, 'a monitor could not be evaluated');
   let errors = 0;
   const written: Promise<number>[] = [];
-  let ready: Ready[] = [];
+  let ready: ReadyWrite[] = [];
   const send = async (): Promise<void> => {
-    written.push(writeReady(monitors, ready, won, failed));
+    written.push(writeBatch(monitors, ready, won, failed));
     ready = [];
     await yieldToEventLoop();
   };
   for (const { changeSet, credit } of pending) {
     const { id, rev } = changeSet.before;
     try {
-      const update = changeSet.update(getNextCheck(changeSet.next, credit));
+      const update = changeSet.toUpdate(getNextCheck(changeSet.next, credit));
       ready.push({ changeSet, op: { change: { id, rev }, update } });
     } catch (error) {
       errors++;
@@ -59,9 +59,9 @@ export async function writeChangeSets(
  * Writes in one batch, or one by one when the store rejects the batch.
  * @returns the number that failed
  */
-async function writeReady(
+async function writeBatch(
   monitors: Collection<MonitorDoc>,
-  ready: readonly Ready[],
+  ready: readonly ReadyWrite[],
   won: MonitorChangeSet[],
   failed: (changeSet: MonitorChangeSet, error: unknown) => void,
 ): Promise<number> {
@@ -79,7 +79,7 @@ async function writeReady(
       return 1;
     }
     let errors = 0;
-    for (const one of ready) errors += await writeReady(monitors, [one], won, failed);
+    for (const one of ready) errors += await writeBatch(monitors, [one], won, failed);
     return errors;
   }
 }

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
-import { elapsed } from '../../../lib/clock-skew.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
@@ -32,10 +32,10 @@ export class MonitorOutbox {
           ? Promise.resolve(true)
           : deps.emit(type, { source, ...data }, { id, timestamp: at, project_slug: project }),
       inOrder: true,
-      emptied: async ({ id, outbox_at, deleted_at }) =>
+      onEmptied: async ({ id, outbox_at, deleted_at }) =>
         deleted_at !== null && (await deps.monitors.remove({ id, outbox_at, deleted_at })) > 0,
       now: () => deps.clock.now(),
-      failed: (err, monitor) =>
+      onFailed: (err, monitor) =>
         deps.log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job repeats it'),
     });
   }
@@ -90,11 +90,11 @@ export class MonitorOutbox {
   }
 
   #buildLeftoverFilter(): Filter {
-    return elapsed('outbox_at', LEFTOVER_AGE_MS, this.deps.clock.now());
+    return buildElapsedFilter('outbox_at', LEFTOVER_AGE_MS, this.deps.clock.now());
   }
 
   getOldestAgeSeconds(): Promise<number> {
-    return this.#outbox.oldestAge();
+    return this.#outbox.getOldestAge();
   }
 
   async drain(): Promise<void> {

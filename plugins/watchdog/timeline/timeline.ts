@@ -7,9 +7,9 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model/documents.js';
 import { MonitorOutbox } from './outbox.js';
 import { getMonitorId } from '../model/source.js';
-import { TokenGuard } from '../token-guard.js';
-import { Visibility, type HiddenSources } from '../tree/visibility.js';
-import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
+import { AnnotationTokenGuard } from '../token-guard.js';
+import { SourceVisibility, type HiddenSources } from '../tree/visibility.js';
+import { findReadable, pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
 
 export interface Annotation {
   source: string;
@@ -59,7 +59,7 @@ export const toTimelineEntryView = ({
 });
 export type TimelineEntryView = ReturnType<typeof toTimelineEntryView>;
 
-export interface EventPage extends Warned {
+export interface EventPage extends ListWarnings {
   items: TimelineEntryView[];
   next_cursor: string | null;
   has_more: boolean;
@@ -73,12 +73,12 @@ function maskHidden(event: TimelineEntryView, hidden: HiddenSources): TimelineEn
 }
 
 @injectable()
-export class Timeline {
+export class TimelineService {
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
-    @inject(Visibility) private readonly visibility: Visibility,
-    @inject(TokenGuard) private readonly tokens: TokenGuard,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
+    @inject(AnnotationTokenGuard) private readonly tokens: AnnotationTokenGuard,
   ) {}
 
   /**
@@ -144,7 +144,7 @@ export class Timeline {
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total && { total: await timeline.count(filter) }),
-      ...warned(page),
+      ...pickWarnings(page),
     };
   }
 }

@@ -3,15 +3,15 @@
  * lookups. Missing and deleted parents count as no parent, a monitor on a cycle as parentless;
  * chains deeper than 256 are tolerated.
  */
-import type { Find } from '../../../ports/store.js';
-import { ToldDamage } from '../../../ports/store/told-damage.js';
+import type { FindQuery } from '../../../ports/store.js';
+import { CorruptionReporter } from '../../../ports/store/told-damage.js';
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/source.js';
 
-export const MAX_DEPTH = 256;
+export const MAX_TREE_DEPTH = 256;
 const BATCH_SIZE = 500;
 
 export type TreeNode = Pick<MonitorDoc, 'source' | 'parent_source'>;
@@ -22,7 +22,7 @@ export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeR
   const chain: TreeRelative[] = [];
   const seen = new Set([child.source]);
   let parent = child.parent_source;
-  while (parent !== null && chain.length < MAX_DEPTH) {
+  while (parent !== null && chain.length < MAX_TREE_DEPTH) {
     // Reaching the child again means that it is on a cycle. Reaching an ancestor means that this
     // one is, and therefore has no parent.
     if (parent === child.source) return [];
@@ -37,27 +37,27 @@ export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeR
 }
 
 @injectable()
-export class Ancestry {
-  readonly #damage: ToldDamage;
+export class AncestryLoader {
+  readonly #damage: CorruptionReporter;
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
-    this.#damage = new ToldDamage(deps.log, 'a parent');
+    this.#damage = new CorruptionReporter(deps.log, 'a parent');
   }
 
   /**
    * Loads all ancestors of these children.
    * @param known entries newer than the store's; mutated
    */
-  async load(children: readonly TreeNode[], family: TreeFamily = new Map()): Promise<TreeFamily> {
+  async loadAncestors(children: readonly TreeNode[], family: TreeFamily = new Map()): Promise<TreeFamily> {
     let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
-    for (let depth = 0; wanted.size > 0 && depth < MAX_DEPTH; depth++) {
+    for (let depth = 0; wanted.size > 0 && depth < MAX_TREE_DEPTH; depth++) {
       const missing = [...wanted].filter((source) => !family.has(source));
       for (let i = 0; i < missing.length; i += BATCH_SIZE) {
         const part = missing.slice(i, i + BATCH_SIZE);
         for (const source of part) family.set(source, null);
         // A condition on fields of the document would fail for all if one is damaged.
         const filter = { id: { in: part.map(getMonitorId) } };
-        const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
+        const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
         for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, toRelative(doc));
       }
       wanted = new Set(missing.flatMap((source) => family.get(source)?.parent_source ?? []));
@@ -67,7 +67,7 @@ export class Ancestry {
 
   async findSuppressor(child: TreeNode): Promise<string | null> {
     if (child.parent_source === null) return null;
-    const family = await this.load([child]);
+    const family = await this.loadAncestors([child]);
     return findDownAncestor(child, family)?.source ?? null;
   }
 
@@ -88,7 +88,7 @@ export class Ancestry {
   async #findChildren(parents: readonly string[]): Promise<MonitorDoc[]> {
     const found: MonitorDoc[] = [];
     for (let i = 0; i < parents.length; i += BATCH_SIZE) {
-      const query: Find = {
+      const query: FindQuery = {
         filter: { parent_source: { in: parents.slice(i, i + BATCH_SIZE) }, deleted_at: null },
         sort: [
           ['parent_source', 'asc'],
@@ -96,7 +96,7 @@ export class Ancestry {
         ],
         limit: BATCH_SIZE,
       };
-      found.push(...(await all(this.deps.monitors, query)));
+      found.push(...(await collectAll(this.deps.monitors, query)));
     }
     return found;
   }

@@ -9,7 +9,7 @@ import { getMonitorId } from '../model/source.js';
 
 const BATCH_SIZE = 500;
 
-export interface Mentions {
+export interface SourceReferences {
   parent_source: string | null;
   suppressed_by: string | null;
 }
@@ -18,7 +18,7 @@ export type HiddenSources = ReadonlySet<string>;
 
 const NO_HIDDEN_SOURCES: HiddenSources = new Set();
 
-export const maskView = <T extends Partial<Mentions>>(view: T, hidden: HiddenSources): T => {
+export const maskView = <T extends Partial<SourceReferences>>(view: T, hidden: HiddenSources): T => {
   const { parent_source = null, suppressed_by = null } = view;
   return {
     ...view,
@@ -28,7 +28,7 @@ export const maskView = <T extends Partial<Mentions>>(view: T, hidden: HiddenSou
 };
 
 @injectable()
-export class Visibility {
+export class SourceVisibility {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
 
   async findHidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<HiddenSources> {
@@ -37,7 +37,7 @@ export class Visibility {
     return new Set([...projects].flatMap(([name, project]) => (project === caller.project ? [] : [name])));
   }
 
-  findHiddenInViews(views: readonly Partial<Mentions>[], caller: WatchdogCaller): Promise<HiddenSources> {
+  findHiddenInViews(views: readonly Partial<SourceReferences>[], caller: WatchdogCaller): Promise<HiddenSources> {
     return this.findHidden(
       views.flatMap(({ parent_source, suppressed_by }) => [parent_source, suppressed_by]),
       caller,

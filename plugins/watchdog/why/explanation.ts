@@ -1,10 +1,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
-import { HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/source.js';
 import { explainDown } from '../model/why.js';
-import { Ancestry, listAncestors } from '../tree/ancestry.js';
+import { AncestryLoader, listAncestors } from '../tree/ancestry.js';
 
 const LOOKBACK_MS = 24 * HOUR_MS;
 const MAX_SIBLINGS = 500;
@@ -25,10 +25,10 @@ export interface DownExplanation {
 }
 
 @injectable()
-export class DownExplanations {
+export class DownExplanationService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'timeline' | 'changes' | 'clock'>,
-    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {}
 
   /**
@@ -37,7 +37,7 @@ export class DownExplanations {
    */
   async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplanation | null> {
     if (doc.state !== 'down') return null;
-    const [around, changes] = await Promise.all([this.#loadSurroundings(doc), this.#listChanges(doc)]);
+    const [around, changes] = await Promise.all([this.#loadContext(doc), this.#listChanges(doc)]);
     const why = explainDown(doc, { ...around, probed }, this.deps.clock.now());
     return why === null ? null : { why, changes };
   }
@@ -46,7 +46,7 @@ export class DownExplanations {
     await this.deps.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
   }
 
-  async #loadSurroundings({ source, parent_source, down_since_utc }: MonitorDoc) {
+  async #loadContext({ source, parent_source, down_since_utc }: MonitorDoc) {
     const alone = { parent: null, siblings: 0, together: 0 };
     if (parent_source === null) return alone;
     const { monitors } = this.deps;
@@ -64,8 +64,8 @@ export class DownExplanations {
   async #listChanges(doc: MonitorDoc): Promise<EarlierChange[]> {
     const { timeline, changes } = this.deps;
     const down = Date.parse(doc.down_since_utc ?? doc.last_state_change_utc);
-    const at = { gte: isoOf(down - LOOKBACK_MS), lte: isoOf(down) };
-    const above = listAncestors(doc, await this.ancestry.load([doc])).slice(0, MAX_SHOWN_ANCESTORS);
+    const at = { gte: toIsoString(down - LOOKBACK_MS), lte: toIsoString(down) };
+    const above = listAncestors(doc, await this.ancestry.loadAncestors([doc])).slice(0, MAX_SHOWN_ANCESTORS);
     const sort: [string, 'desc'][] = [['at', 'desc']];
     const notes = await Promise.all(
       [doc.source, ...above.map(({ source }) => source)].map((source) =>

@@ -2,19 +2,19 @@
  * Deletes a project's webhooks and their deliveries. Its events stay for their retention, without
  * the project's name.
  */
-import { all } from '../../../lib/paging.js';
-import type { ProjectBelongings } from '../../../ports/domain/projects.js';
+import { collectAll } from '../../../lib/paging.js';
+import type { ProjectCleanup } from '../../../ports/domain/projects.js';
 import type { WebhookDeps } from '../deps.js';
-import type { WebhookDirectory } from '../registry/directory.js';
+import type { WebhookCache } from '../registry/directory.js';
 
 const BATCH_SIZE = 500;
 
-export const createWebhookBelongings = (
+export const createWebhookProjectCleanup = (
   { webhooks, deliveries, events }: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'events'>,
-  directory: Pick<WebhookDirectory, 'invalidate'>,
-): ProjectBelongings => ({
+  directory: Pick<WebhookCache, 'invalidate'>,
+): ProjectCleanup => ({
   async clear(project_slug) {
-    for (const { id } of await all(webhooks, { filter: { project_slug }, limit: 1_000 })) {
+    for (const { id } of await collectAll(webhooks, { filter: { project_slug }, limit: 1_000 })) {
       await webhooks.remove({ id });
       directory.invalidate(id);
       await deliveries.remove({ webhook_id: id });

@@ -2,35 +2,35 @@ import { findChangedFields, type ChangedFields } from '../../../lib/changed-fiel
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
-import { getVisibleError, getVisibleExcerpt, type Delivery } from '../model/delivery.js';
+import { getVisibleError, getVisibleExcerpt, type WebhookDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { WebhookDirectory } from '../registry/directory.js';
+import { WebhookCache } from '../registry/directory.js';
 import { buildPayload, addPageUrl } from '../model/event.js';
-import { WebhookPause } from '../registry/webhook-pause.js';
-import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
+import { WebhookPauseService } from '../registry/webhook-pause.js';
+import { DeliveryWorkerPool } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/log.js';
 import { TEST_EVENT } from '../model/event-names.js';
 import { isAdmin, getUrlOrigin, getBoundProject, getReaderAccess } from '../model/reader.js';
-import { WebhookSecrets } from '../sending/secrets.js';
-import { type Result, WebhookSender } from '../sending/sender.js';
+import { WebhookSecretService } from '../sending/secrets.js';
+import { type DeliveryResult, WebhookSender } from '../sending/sender.js';
 import { createWebhookSecret } from '../sending/signature.js';
-import { WebhookChoices } from './webhook-choices.js';
+import { WebhookFieldValidator } from './webhook-choices.js';
 import { getUrlHost, toWebhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-type TestResult = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
+type WebhookTestResult = Pick<DeliveryResult, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
 @injectable()
-export class Webhooks {
+export class WebhookService {
   constructor(
     @inject(DEPS) private readonly deps: WebhookDeps,
-    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
+    @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
     @inject(WebhookSender) private readonly sender: WebhookSender,
-    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
-    @inject(WebhookPause) private readonly pause: WebhookPause,
-    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
+    @inject(WebhookCache) private readonly directory: WebhookCache,
+    @inject(WebhookPauseService) private readonly pause: WebhookPauseService,
+    @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
     @inject(DeliveryLog) private readonly log: DeliveryLog,
-    @inject(WebhookChoices) private readonly choices: WebhookChoices,
+    @inject(WebhookFieldValidator) private readonly choices: WebhookFieldValidator,
   ) {}
 
   async listPage(
@@ -46,7 +46,7 @@ export class Webhooks {
       limit: query.limit,
       after: query.cursor ?? null,
     });
-    const items = await Promise.all(page.items.map((webhook) => this.view(principal, webhook)));
+    const items = await Promise.all(page.items.map((webhook) => this.toView(principal, webhook)));
     return { ...page, items, count: () => webhooks.count(filter) };
   }
 
@@ -61,8 +61,8 @@ export class Webhooks {
     return owned(getBoundProject(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
   }
 
-  async view(principal: Principal, webhook: Webhook): Promise<WebhookView> {
-    const last = await this.log.last(principal, webhook.id);
+  async toView(principal: Principal, webhook: Webhook): Promise<WebhookView> {
+    const last = await this.log.findLastAttempted(principal, webhook.id);
     const view = toWebhookView(webhook, last, this.deps.clock.iso());
     return isAdmin(principal) ? view : { ...view, url: getUrlOrigin(webhook.url) };
   }
@@ -81,16 +81,16 @@ export class Webhooks {
     const generated = input.secret === undefined ? createWebhookSecret() : null;
     const secret = generated ?? input.secret ?? null;
     const now = this.deps.clock.iso();
-    const events = this.choices.events(input.events);
-    this.choices.mayDirect(principal, events);
+    const events = this.choices.validateEvents(input.events);
+    this.choices.assertCanSubscribe(principal, events);
     const webhook: Webhook = {
       id,
       name: input.name,
-      url: this.choices.url(input.url),
-      project_slug: await this.choices.project(principal, given),
+      url: this.choices.validateUrl(input.url),
+      project_slug: await this.choices.validateProject(principal, given),
       events,
       enabled: input.enabled ?? true,
-      secret: secret === null ? null : this.secrets.seal(id, secret),
+      secret: secret === null ? null : this.secrets.encrypt(id, secret),
       previous: null,
       failures: 0,
       disabled_reason: null,
@@ -100,7 +100,7 @@ export class Webhooks {
       created_at: now,
       updated_at: now,
     };
-    this.choices.signable(webhook);
+    this.choices.assertSignable(webhook);
     await this.deps.webhooks.insert(webhook);
     await this.#record(principal, 'created', webhook);
     return { webhook, secret: generated };
@@ -111,21 +111,21 @@ export class Webhooks {
    * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
    */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
-    const before = await this.#getRedirectable(principal, id);
+    const before = await this.#getChangeable(principal, id);
     const set: Partial<Webhook> = {};
     if (input.name !== undefined) set.name = input.name;
-    if (input.url !== undefined) set.url = this.choices.url(input.url);
+    if (input.url !== undefined) set.url = this.choices.validateUrl(input.url);
     if (input.events !== undefined) {
-      set.events = this.choices.events(input.events);
-      this.choices.mayDirect(principal, set.events);
+      set.events = this.choices.validateEvents(input.events);
+      this.choices.assertCanSubscribe(principal, set.events);
     }
-    if (input.project_slug !== undefined) set.project_slug = await this.choices.project(principal, input.project_slug);
+    if (input.project_slug !== undefined) set.project_slug = await this.choices.validateProject(principal, input.project_slug);
     if (input.secret !== undefined) {
-      set.secret = input.secret === null ? null : this.secrets.seal(id, input.secret);
+      set.secret = input.secret === null ? null : this.secrets.encrypt(id, input.secret);
       set.previous = this.secrets.toPreviousSecret(before);
     }
     const enabled = input.enabled ?? before.enabled;
-    this.choices.signable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
+    this.choices.assertSignable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
     let after = before;
     if (Object.keys(set).length > 0) {
       after = await this.#write(id, { ...set });
@@ -134,7 +134,7 @@ export class Webhooks {
         'changed',
         after,
         {},
-        findChangedFields(toShownFields(before), toShownFields(after), Object.keys(set), SECRETS),
+        findChangedFields(toAuditFields(before), toAuditFields(after), Object.keys(set), SECRET_FIELDS),
       );
     }
     if (input.enabled === undefined || input.enabled === before.enabled) return after;
@@ -151,7 +151,7 @@ export class Webhooks {
 
   /** Resets the failure counter and sends held deliveries. An enabled webhook is only reset. */
   async enable(principal: Principal, id: string): Promise<Webhook> {
-    return this.#enable(principal, await this.#getRedirectable(principal, id));
+    return this.#enable(principal, await this.#getChangeable(principal, id));
   }
 
   async disable(principal: Principal, id: string): Promise<Webhook> {
@@ -160,17 +160,17 @@ export class Webhooks {
   }
 
   /** Generates a new secret; the previous one stays valid for a day. */
-  async rotate(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
-    const before = await this.#getRedirectable(principal, id);
+  async rotateSecret(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
+    const before = await this.#getChangeable(principal, id);
     const secret = createWebhookSecret();
     const previous = this.secrets.toPreviousSecret(before);
-    const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
+    const webhook = await this.#write(id, { secret: this.secrets.encrypt(id, secret), previous });
     await this.#record(
       principal,
       'secret_rotated',
       webhook,
       {},
-      findChangedFields(before, webhook, ['secret'], SECRETS),
+      findChangedFields(before, webhook, ['secret'], SECRET_FIELDS),
     );
     return { webhook, secret };
   }
@@ -179,9 +179,9 @@ export class Webhooks {
    * Makes one attempt without recording it, also for a disabled webhook.
    * @throws ServiceError validation_failed
    */
-  async test(principal: Principal, id: string): Promise<TestResult> {
+  async sendTest(principal: Principal, id: string): Promise<WebhookTestResult> {
     const webhook = await this.getWebhook(principal, id);
-    this.choices.signable({ ...webhook, enabled: true });
+    this.choices.assertSignable({ ...webhook, enabled: true });
     const { ids, clock, baseUrl } = this.deps;
     const event = {
       id: `evt_${ids.uuid()}`,
@@ -212,10 +212,10 @@ export class Webhooks {
    * Sends a delivery again with the same ids; a waiting one is sent immediately.
    * @throws ServiceError not_found, conflict, insufficient_scope
    */
-  async redeliver(principal: Principal, id: string): Promise<Delivery> {
-    const delivery = await this.log.need(principal, id);
-    const webhook = await this.#getRedirectable(principal, delivery.webhook_id);
-    this.choices.mayDirect(principal, [delivery.event]);
+  async redeliver(principal: Principal, id: string): Promise<WebhookDelivery> {
+    const delivery = await this.log.getDelivery(principal, id);
+    const webhook = await this.#getChangeable(principal, delivery.webhook_id);
+    this.choices.assertCanSubscribe(principal, [delivery.event]);
     if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
     if ((await this.deps.events.get(delivery.event_id)) === null)
       throw conflict('The event is no longer kept, so it cannot be sent again.');
@@ -234,14 +234,14 @@ export class Webhooks {
    * Returns a webhook that the caller may change.
    * @throws ServiceError not_found, insufficient_scope
    */
-  async #getRedirectable(principal: Principal, id: string): Promise<Webhook> {
+  async #getChangeable(principal: Principal, id: string): Promise<Webhook> {
     const webhook = await this.getWebhook(principal, id);
-    this.choices.mayDirect(principal, webhook.events);
+    this.choices.assertCanSubscribe(principal, webhook.events);
     return webhook;
   }
 
   async #enable(principal: Principal, webhook: Webhook): Promise<Webhook> {
-    this.choices.signable({ ...webhook, enabled: true });
+    this.choices.assertSignable({ ...webhook, enabled: true });
     const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
     const enabled = await this.#write(webhook.id, set);
     await this.pause.resume(enabled);
@@ -282,7 +282,7 @@ function getCallerName(principal: Principal): string {
   return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
 }
 
-const SECRETS = ['secret', 'previous'];
+const SECRET_FIELDS = ['secret', 'previous'];
 
 /** Returns the fields for the audit log without the URL's path, which may be secret. */
-const toShownFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });
+const toAuditFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });

@@ -3,24 +3,24 @@
  * the others (contract 70, delivery).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { WebhookDirectory } from '../registry/directory.js';
-import { STALE_MS } from './leases.js';
-import { DeliveryQueue, type InFlight } from './delivery-queue.js';
-import { Outcomes } from './outcomes.js';
-import { WebhookSender, VERDICTS } from '../sending/sender.js';
+import { WebhookCache } from '../registry/directory.js';
+import { MAX_UNSTARTED_LEASE_MS } from './leases.js';
+import { DeliveryQueue, type LeasedDelivery } from './delivery-queue.js';
+import { DeliveryOutcomeRecorder } from './outcomes.js';
+import { WebhookSender, DELIVERY_VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
 const BATCH_SIZE = 16;
-const QUICK_ANSWER_MS = 250;
+const MAX_FAST_RESPONSE_MS = 250;
 const MAX_PENDING_WRITES = 64;
 /** Part of the ten seconds for a graceful stop (contract 95, shutdown). */
 const STOP_TIMEOUT_MS = 5_000;
 
-interface Worker {
+interface DeliveryWorker {
   id: string;
-  waiting: InFlight[];
+  waiting: LeasedDelivery[];
   running: boolean;
   again: boolean;
   quick: boolean;
@@ -29,11 +29,11 @@ interface Worker {
 }
 
 @injectable()
-export class DeliveryWorkers {
-  readonly #workers = new Map<string, Worker>();
+export class DeliveryWorkerPool {
+  readonly #workers = new Map<string, DeliveryWorker>();
   readonly #runs = new Set<Promise<void>>();
-  #open = false;
-  #abandoned = false;
+  #isAccepting = false;
+  #hasStopped = false;
 
   #attempted = 0;
   readonly #attempts: ReturnType<WebhookDeps['metrics']['counter']>;
@@ -42,14 +42,14 @@ export class DeliveryWorkers {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
-    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
+    @inject(WebhookCache) private readonly directory: WebhookCache,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(WebhookSender) private readonly sender: WebhookSender,
-    @inject(Outcomes) private readonly outcomes: Outcomes,
+    @inject(DeliveryOutcomeRecorder) private readonly outcomes: DeliveryOutcomeRecorder,
   ) {
     const { metrics } = this.deps;
     this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict', {
-      verdict: VERDICTS,
+      verdict: DELIVERY_VERDICTS,
     });
     this.#first = metrics.histogram(
       'aos_webhook_first_attempt_seconds',
@@ -58,12 +58,12 @@ export class DeliveryWorkers {
     );
   }
 
-  get attempted(): number {
+  get attemptCount(): number {
     return this.#attempted;
   }
 
   start(): void {
-    this.#open = true;
+    this.#isAccepting = true;
   }
 
   /**
@@ -71,15 +71,15 @@ export class DeliveryWorkers {
    * after that their lease expires and they are repeated.
    */
   async stop(patienceMs = STOP_TIMEOUT_MS): Promise<void> {
-    this.#open = false;
+    this.#isAccepting = false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        this.#abandoned = true;
+        this.#hasStopped = true;
         resolve();
       }, patienceMs);
     });
-    await Promise.race([this.idle(), late]);
+    await Promise.race([this.waitUntilIdle(), late]);
     clearTimeout(timer);
   }
 
@@ -89,21 +89,21 @@ export class DeliveryWorkers {
     this.#startWorker(worker);
   }
 
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
   async wakeDue(): Promise<boolean> {
     const ids = await this.#listWebhookIds();
     for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#isRunning(id)) this.#workers.delete(id);
-    for await (const id of this.queue.due(ids.filter((one) => !this.#isRunning(one)))) {
-      if (!this.#open) break;
+    for await (const id of this.queue.listWebhooksWithDue(ids.filter((one) => !this.#isRunning(one)))) {
+      if (!this.#isAccepting) break;
       this.wake(id);
     }
     return ids.length > 0;
   }
 
-  #getWorker(id: string): Worker {
+  #getWorker(id: string): DeliveryWorker {
     let worker = this.#workers.get(id);
     if (worker === undefined) {
       const writes = new Set<Promise<void>>();
@@ -118,11 +118,11 @@ export class DeliveryWorkers {
   }
 
   async #listWebhookIds(): Promise<string[]> {
-    return (await all(this.deps.webhooks, { limit: 1000 })).map(({ id }) => id);
+    return (await collectAll(this.deps.webhooks, { limit: 1000 })).map(({ id }) => id);
   }
 
-  #startWorker(worker: Worker): void {
-    if (!this.#open || worker.running) return;
+  #startWorker(worker: DeliveryWorker): void {
+    if (!this.#isAccepting || worker.running) return;
     worker.running = true;
     const run = this.#drain(worker).catch((err: unknown) => {
       this.deps.log.error({ err, webhook: worker.id }, 'a delivery could not be worked on; it is repeated');
@@ -130,15 +130,15 @@ export class DeliveryWorkers {
     const done = run.finally(() => {
       worker.running = false;
       this.#runs.delete(done);
-      if ((worker.again || worker.waiting.length > 0) && this.#open) this.#startWorker(worker);
+      if ((worker.again || worker.waiting.length > 0) && this.#isAccepting) this.#startWorker(worker);
     });
     this.#runs.add(done);
   }
 
-  async #drain(worker: Worker): Promise<void> {
+  async #drain(worker: DeliveryWorker): Promise<void> {
     worker.fault = null;
     try {
-      while (this.#open && worker.fault === null) {
+      while (this.#isAccepting && worker.fault === null) {
         const item = worker.waiting.shift();
         if (item !== undefined) await this.#runItem(worker, item);
         else if (worker.again) await this.#claimMore(worker);
@@ -148,22 +148,22 @@ export class DeliveryWorkers {
       worker.fault = toError(error);
     }
     await Promise.all(worker.writes);
-    const left = this.#open && worker.fault === null ? [] : worker.waiting.splice(0);
-    if (!this.#abandoned) await Promise.all(left.map((item) => this.#releaseClaim(item)));
+    const left = this.#isAccepting && worker.fault === null ? [] : worker.waiting.splice(0);
+    if (!this.#hasStopped) await Promise.all(left.map((item) => this.#releaseClaim(item)));
     if (worker.fault === null) return;
     worker.again = false;
     throw worker.fault;
   }
 
-  async #claimMore(worker: Worker): Promise<void> {
+  async #claimMore(worker: DeliveryWorker): Promise<void> {
     worker.again = false;
     const { items, more } = await this.queue.claim(worker.id, worker.quick ? BATCH_SIZE : 1);
     if (more) worker.again = true;
     worker.waiting.push(...items);
   }
 
-  async #runItem(worker: Worker, item: InFlight): Promise<void> {
-    if (this.deps.clock.monotonic() - item.since > STALE_MS) return this.#releaseClaim(item, worker);
+  async #runItem(worker: DeliveryWorker, item: LeasedDelivery): Promise<void> {
+    if (this.deps.clock.monotonic() - item.since > MAX_UNSTARTED_LEASE_MS) return this.#releaseClaim(item, worker);
     try {
       const webhook = await this.directory.find(worker.id);
       if (webhook === null) return await this.#finishItem(item, () => this.queue.discard(item));
@@ -172,18 +172,18 @@ export class DeliveryWorkers {
       if (body === undefined) return await this.#finishItem(item, () => this.queue.discard(item));
       await this.#attempt(worker, item, webhook, body);
     } catch (error) {
-      this.queue.end(item);
+      this.queue.forgetLease(item);
       throw error;
     }
   }
 
-  async #attempt(worker: Worker, item: InFlight, webhook: Webhook, body: string): Promise<void> {
+  async #attempt(worker: DeliveryWorker, item: LeasedDelivery, webhook: Webhook, body: string): Promise<void> {
     const { event_id, event, id: delivery_id, made, created_at } = item.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     this.#attempts.inc({ verdict: result.verdict });
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
-    if (this.#abandoned) return;
-    worker.quick = result.duration_ms < QUICK_ANSWER_MS;
+    if (this.#hasStopped) return;
+    worker.quick = result.duration_ms < MAX_FAST_RESPONSE_MS;
     // A success before a failure resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
     // Counted after the write is visible, because the count makes pages reload.
@@ -201,15 +201,15 @@ export class DeliveryWorkers {
     if (worker.writes.size >= MAX_PENDING_WRITES) await Promise.race(worker.writes);
   }
 
-  async #finishItem(item: InFlight, write: () => Promise<unknown>): Promise<void> {
+  async #finishItem(item: LeasedDelivery, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
     } finally {
-      this.queue.end(item);
+      this.queue.forgetLease(item);
     }
   }
 
-  async #releaseClaim(item: InFlight, worker?: Worker): Promise<void> {
+  async #releaseClaim(item: LeasedDelivery, worker?: DeliveryWorker): Promise<void> {
     if (worker !== undefined) worker.again = true;
     await this.#finishItem(item, () => this.queue.release(item));
   }

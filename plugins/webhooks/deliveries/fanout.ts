@@ -5,28 +5,28 @@
  * inserts the missing deliveries; their ids are computed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
+import { iterateItems } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { type Find, StoreConflict } from '../../../ports/store.js';
+import { type FindQuery, StoreConflict } from '../../../ports/store.js';
 import { createDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { WebhookDirectory } from '../registry/directory.js';
+import { WebhookCache } from '../registry/directory.js';
 import { toStoredEvent, type StoredEvent, addPageUrl } from '../model/event.js';
-import { DeliveryWorkers } from './delivery-workers.js';
+import { DeliveryWorkerPool } from './delivery-workers.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { TEST_EVENT } from '../model/event-names.js';
 import { isSubscribedTo } from '../model/webhook.js';
 
-export const LEFTOVER_MS = 15_000;
+export const STALE_MARKER_MS = 15_000;
 const BATCH_SIZE = 100;
-const CLEAR_MS = 50;
+const CLEAR_DELAY_MS = 50;
 
 type MarkedEvent = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
 
 @injectable()
-export class Fanout {
+export class EventFanout {
   readonly #markers: StalenessTracker;
   readonly #failed = new Set<string>();
   #done: string[] = [];
@@ -34,8 +34,8 @@ export class Fanout {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'events' | 'clock' | 'log' | 'baseUrl'>,
-    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
-    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
+    @inject(WebhookCache) private readonly directory: WebhookCache,
+    @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {
     this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
@@ -48,7 +48,7 @@ export class Fanout {
       .filter((webhook) => isSubscribedTo(webhook, event))
       .map(({ id }) => id);
     const { clock, baseUrl } = this.deps;
-    const doc = toStoredEvent(addPageUrl(event, baseUrl()), clock.iso(), this.queue.instance, to);
+    const doc = toStoredEvent(addPageUrl(event, baseUrl()), clock.iso(), this.queue.instanceId, to);
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
@@ -83,7 +83,7 @@ export class Fanout {
       const taken = await events.bulk(
         chunk.map(({ id, fan_by, fan_at }) => ({
           change: { id, fan_by, fan_at },
-          update: { set: { fan_by: this.queue.instance, fan_at: now } },
+          update: { set: { fan_by: this.queue.instanceId, fan_at: now } },
         })),
       );
       chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
@@ -98,15 +98,15 @@ export class Fanout {
    * because their age is only known by observation.
    */
   async #listOldMarkers(): Promise<MarkedEvent[]> {
-    const round = this.#markers.round();
+    const round = this.#markers.startRound();
     const old: MarkedEvent[] = [];
-    const marked: Find = {
-      filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
+    const marked: FindQuery = {
+      filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instanceId } },
       sort: [['fan_at', 'asc']],
       limit: BATCH_SIZE,
     };
-    for await (const { id, fan_by, fan_at } of each(this.deps.events, marked)) {
-      if (round.ageMs(`${id} ${fan_by} ${fan_at}`) >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
+    for await (const { id, fan_by, fan_at } of iterateItems(this.deps.events, marked)) {
+      if (round.getAgeMs(`${id} ${fan_by} ${fan_at}`) >= STALE_MARKER_MS) old.push({ id, fan_by, fan_at });
     }
     round.end();
     return old;
@@ -129,13 +129,13 @@ export class Fanout {
   }
 
   async #scheduleClear(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, CLEAR_MS));
+    await new Promise((resolve) => setTimeout(resolve, CLEAR_DELAY_MS));
     const done = this.#done;
     this.#done = [];
     this.#clearing = null;
     const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
     try {
-      await this.deps.events.changeMany({ id: { in: done }, fan_by: this.queue.instance }, update);
+      await this.deps.events.changeMany({ id: { in: done }, fan_by: this.queue.instanceId }, update);
     } catch (err) {
       for (const id of done) this.#failed.add(id);
       this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');

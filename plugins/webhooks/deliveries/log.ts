@@ -1,30 +1,30 @@
 import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
 import { denied, owned } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
-import { getFirstId, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
+import { getFirstDeliveryId, DELIVERY_STATES, WAITING_STATES, type WebhookDelivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { StoredEvent } from '../model/event.js';
 import { getBoundProject } from '../model/reader.js';
 import { getUrlHost } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-export const RETENTION_MS = 14 * 24 * 3_600_000;
-const CHUNK_SIZE = 1_000;
+export const LOG_RETENTION_MS = 14 * 24 * 3_600_000;
+const REMOVAL_BATCH_SIZE = 1_000;
 /** A longer wait for a first attempt means that the workers are overloaded. */
 const OVERDUE_AFTER_MS = 300_000;
 
-export interface LogQuery {
+export interface LogPageQuery {
   limit: number;
   cursor?: string;
 }
 
-export interface DeliveryQuery extends LogQuery {
+export interface DeliveryQuery extends LogPageQuery {
   state?: DeliveryState;
   event?: string;
 }
 
-export interface EventQuery extends LogQuery {
+export interface EventQuery extends LogPageQuery {
   event?: string;
   project_slug?: string;
   since?: string;
@@ -41,7 +41,7 @@ export class DeliveryLog {
    * Lists deliveries, newest event first. A webhook may have belonged to another project before, so
    * a project token sees only deliveries of its project.
    */
-  async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<CountedPage<Delivery>> {
+  async listDeliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<CountedPage<WebhookDelivery>> {
     const { state, event, limit, cursor } = query;
     const filter: Filter = {
       webhook_id: webhook,
@@ -55,12 +55,12 @@ export class DeliveryLog {
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(principal: Principal, id: string): Promise<Delivery> {
+  async getDelivery(principal: Principal, id: string): Promise<WebhookDelivery> {
     const delivery = await this.deps.deliveries.get(id);
     return owned(getBoundProject(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
   }
 
-  async last(principal: Principal, webhook: string): Promise<Delivery | null> {
+  async findLastAttempted(principal: Principal, webhook: string): Promise<WebhookDelivery | null> {
     const page = await this.deps.deliveries.find({
       filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...buildOwnerFilter(principal) },
       sort: [['attempted_at', 'desc']],
@@ -69,7 +69,7 @@ export class DeliveryLog {
     return page.items[0] ?? null;
   }
 
-  async events(principal: Principal, query: EventQuery): Promise<CountedPage<StoredEvent>> {
+  async listEvents(principal: Principal, query: EventQuery): Promise<CountedPage<StoredEvent>> {
     const own = getBoundProject(principal);
     const asked = query.project_slug;
     if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
@@ -85,61 +85,61 @@ export class DeliveryLog {
     return { ...page, count: () => events.count(filter) };
   }
 
-  event(id: string): Promise<StoredEvent | null> {
+  findEvent(id: string): Promise<StoredEvent | null> {
     return this.deps.events.get(id);
   }
 
-  async states(webhook: string): Promise<Record<string, number>> {
+  async countByState(webhook: string): Promise<Record<string, number>> {
     const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
-    return Object.fromEntries(STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
+    return Object.fromEntries(DELIVERY_STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
   }
 
-  async forget(signal?: AbortSignal): Promise<number> {
+  async removeExpired(signal?: AbortSignal): Promise<number> {
     const { webhooks, events, deliveries, clock } = this.deps;
-    const before = isoOf(clock.now() - RETENTION_MS);
+    const before = toIsoString(clock.now() - LOG_RETENTION_MS);
     let n = 0;
     const all = async (remove: () => Promise<number>): Promise<void> => {
-      let removed = CHUNK_SIZE;
-      while (removed === CHUNK_SIZE) {
+      let removed = REMOVAL_BATCH_SIZE;
+      while (removed === REMOVAL_BATCH_SIZE) {
         removed = await remove();
         n += removed;
         if (signal?.aborted === true) return;
       }
     };
-    await all(() => deliveries.remove({ id: { lt: getFirstId(clock.now() - RETENTION_MS) } }, CHUNK_SIZE));
-    await all(() => events.remove({ stored_at: { lt: before } }, CHUNK_SIZE));
+    await all(() => deliveries.remove({ id: { lt: getFirstDeliveryId(clock.now() - LOG_RETENTION_MS) } }, REMOVAL_BATCH_SIZE));
+    await all(() => events.remove({ stored_at: { lt: before } }, REMOVAL_BATCH_SIZE));
     for (const { key } of await deliveries.groupCount('webhook_id')) {
       if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;
-      await all(() => deliveries.remove({ webhook_id: key }, CHUNK_SIZE));
+      await all(() => deliveries.remove({ webhook_id: key }, REMOVAL_BATCH_SIZE));
     }
     return n;
   }
 
-  queued(): Promise<number> {
-    return this.deps.deliveries.count({ state: { in: AWAITING_ATTEMPT } });
+  countQueued(): Promise<number> {
+    return this.deps.deliveries.count({ state: { in: WAITING_STATES } });
   }
 
-  async oldestAge(): Promise<number> {
-    const waiting = await this.#oldest();
+  async getOldestAgeSeconds(): Promise<number> {
+    const waiting = await this.#findOldest();
     const now = this.deps.clock.now();
     return waiting.reduce((age, { created_at }) => Math.max(age, (now - Date.parse(created_at)) / 1000), 0);
   }
 
-  async #oldest(): Promise<Delivery[]> {
+  async #findOldest(): Promise<WebhookDelivery[]> {
     const { deliveries } = this.deps;
     const pages = await Promise.all(
-      AWAITING_ATTEMPT.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
+      WAITING_STATES.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
     );
     return pages.flatMap(({ items }) => items);
   }
 
   /** Returns the result of contract 95, health, with hosts instead of URLs. */
-  async health(): Promise<HealthResult> {
+  async getHealth(): Promise<HealthResult> {
     const { webhooks, clock } = this.deps;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
-      this.queued(),
-      this.#oldest(),
+      this.countQueued(),
+      this.#findOldest(),
       webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
     ]);
     const overdue = oldest.some(

@@ -4,29 +4,29 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
-import { DeliveryWorkers } from './delivery-workers.js';
-import { RetryTimes } from './retry-times.js';
+import { DeliveryWorkerPool } from './delivery-workers.js';
+import { RetryTimeCalculator } from './retry-times.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { Fanout } from './fanout.js';
+import { EventFanout } from './fanout.js';
 
 const POLL_INTERVAL_MS = 1_000;
-const LEFT_EVERY = 5;
-const ANY_EVERY = 15;
+const POLLS_PER_LEASE_CHECK = 5;
+const POLLS_PER_WEBHOOK_CHECK = 15;
 
 @injectable()
-export class Poller {
+export class DeliveryPoller {
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   #polls = 0;
-  #any = true;
+  #hasWebhooks = true;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'log'>,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
-    @inject(Fanout) private readonly fanout: Fanout,
-    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
-    @inject(RetryTimes) private readonly times: RetryTimes,
+    @inject(EventFanout) private readonly fanout: EventFanout,
+    @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
+    @inject(RetryTimeCalculator) private readonly times: RetryTimeCalculator,
   ) {}
 
   start(): void {
@@ -47,8 +47,8 @@ export class Poller {
   }
 
   async #pollDue(): Promise<void> {
-    await this.times.anchor();
-    this.#any = await this.workers.wakeDue();
+    await this.times.clampFutureTimes();
+    this.#hasWebhooks = await this.workers.wakeDue();
   }
 
   #scheduleNext(): void {
@@ -58,8 +58,8 @@ export class Poller {
   async #pollOnce(): Promise<void> {
     try {
       const turn = this.#polls++;
-      if (this.#any && turn % LEFT_EVERY === 0) await this.poll();
-      else if (this.#any || turn % ANY_EVERY === 0) await this.#pollDue();
+      if (this.#hasWebhooks && turn % POLLS_PER_LEASE_CHECK === 0) await this.poll();
+      else if (this.#hasWebhooks || turn % POLLS_PER_WEBHOOK_CHECK === 0) await this.#pollDue();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }

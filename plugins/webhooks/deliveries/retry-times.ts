@@ -1,27 +1,27 @@
 /** Due times of retries, which follow the monotonic clock (contract 95, a bad day). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DueTimes } from '../../../lib/clock-skew.js';
-import { each } from '../../../lib/paging.js';
+import { DueTimeTracker } from '../../../lib/clock-skew.js';
+import { iterateItems } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { getMaxDelay } from '../model/retry-schedule.js';
+import { getMaxRetryDelay } from '../model/retry-schedule.js';
 
 @injectable()
-export class RetryTimes {
-  readonly #due: DueTimes;
+export class RetryTimeCalculator {
+  readonly #due: DueTimeTracker;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock'>) {
-    this.#due = new DueTimes(deps.clock);
+    this.#due = new DueTimeTracker(deps.clock);
   }
 
-  in(delayMs: number): string {
-    return this.#due.in(delayMs);
+  getTimeIn(delayMs: number): string {
+    return this.#due.scheduleIn(delayMs);
   }
 
   /** Must be called before due deliveries are read. */
-  anchor(): Promise<void> {
+  clampFutureTimes(): Promise<void> {
     const { webhooks, deliveries } = this.deps;
     return this.#due.reanchorIfNeeded(async () => {
-      for await (const { id } of each(webhooks, { limit: 1_000 }))
+      for await (const { id } of iterateItems(webhooks, { limit: 1_000 }))
         await this.#due.reanchor(deliveries, {
           field: 'next_at',
           filter: { webhook_id: id },
@@ -29,7 +29,7 @@ export class RetryTimes {
             ['webhook_id', 'asc'],
             ['next_at', 'asc'],
           ],
-          longest: ({ failures }) => getMaxDelay(failures),
+          longest: ({ failures }) => getMaxRetryDelay(failures),
         });
     });
   }

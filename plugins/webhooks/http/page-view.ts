@@ -1,10 +1,10 @@
-import { warned, type Warned } from '../../../ports/store/left-out.js';
+import { pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
 
 export async function toPageView<T>(
-  page: Warned & { items: T[]; next: string | null; count: () => Promise<number> },
+  page: ListWarnings & { items: T[]; next: string | null; count: () => Promise<number> },
   query: Record<string, unknown>,
   view: (item: T) => unknown,
 ): Promise<object> {
-  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
+  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
   return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
 }

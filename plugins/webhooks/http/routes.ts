@@ -3,20 +3,20 @@ import joi from 'joi';
 import {
   created,
   deleted,
-  named,
-  pageOf,
-  stated,
+  withSchemaName,
+  createPageSchema,
+  withJsonSchema,
   timeParameter,
   whole,
   type Principal,
   type RouteSpec,
 } from '../../../kernel/contract.js';
-import { toWebhookDeliveryView, STATES } from '../model/delivery.js';
+import { toWebhookDeliveryView, DELIVERY_STATES } from '../model/delivery.js';
 import { toWebhookEventView } from '../model/event.js';
-import type { DeliveryLog, DeliveryQuery, EventQuery, LogQuery } from '../deliveries/log.js';
+import type { DeliveryLog, DeliveryQuery, EventQuery, LogPageQuery } from '../deliveries/log.js';
 import { getReaderAccess } from '../model/reader.js';
-import type { WebhookChoices } from '../administration/webhook-choices.js';
-import type { Webhooks } from '../administration/webhooks.js';
+import type { WebhookFieldValidator } from '../administration/webhook-choices.js';
+import type { WebhookService } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 import { toPageView } from './page-view.js';
 
@@ -25,15 +25,15 @@ const access = { scope: 'webhooks:manage' } as const;
 
 const timestamp = joi.string().isoDate();
 const params = joi.object({ id: joi.string().max(64).required() });
-const list = {
+const listFields = {
   limit: joi.number().integer().min(1).max(200).default(50),
   cursor: joi.string().max(4096),
   include_total: joi.boolean().default(false),
 };
 
-const deliveryState = named('DeliveryState', joi.string().valid(...STATES));
+const deliveryState = withSchemaName('DeliveryState', joi.string().valid(...DELIVERY_STATES));
 
-const webhookShape = named(
+const webhookShape = withSchemaName(
   'Webhook',
   whole({
     id: joi.string(),
@@ -76,7 +76,7 @@ const responseFields = {
     ),
 };
 
-const deliveryShape = named(
+const deliveryShape = withSchemaName(
   'Delivery',
   whole({
     id: joi.string().description('`X-SVC-Delivery`'),
@@ -93,7 +93,7 @@ const deliveryShape = named(
   }),
 );
 
-const eventShape = named(
+const eventShape = withSchemaName(
   'LoggedEvent',
   whole({
     id: joi.string(),
@@ -104,23 +104,23 @@ const eventShape = named(
   }),
 );
 
-const singleAnswer = named('WebhookAnswer', whole({ webhook: webhookShape }));
+const webhookOutput = withSchemaName('WebhookAnswer', whole({ webhook: webhookShape }));
 /** `secret` is present only when it was generated. */
-const createdAnswer = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
+const createdOutput = withSchemaName('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
 
-interface Parts {
-  registry: Webhooks;
+interface RouteServices {
+  registry: WebhookService;
   log: DeliveryLog;
-  choices: WebhookChoices;
+  choices: WebhookFieldValidator;
 }
 
-export function routes(parts: Parts): RouteSpec[] {
+export function buildApiRoutes(parts: RouteServices): RouteSpec[] {
   return [...buildWebhookRoutes(parts.registry), ...buildActionRoutes(parts.registry), ...buildLogRoutes(parts)];
 }
 
-function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
+function buildWebhookRoutes(registry: WebhookService): RouteSpec[] {
   const shown = async (principal: Principal, webhook: Webhook): Promise<{ webhook: WebhookView }> => ({
-    webhook: await registry.view(principal, webhook),
+    webhook: await registry.toView(principal, webhook),
   });
   return [
     {
@@ -131,10 +131,10 @@ function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
       description: 'Newest first. A token that is bound to a project sees that project’s alone.',
       access,
       strictQuery: true,
-      input: { query: joi.object(list) },
-      output: pageOf('WebhookPage', webhookShape),
+      input: { query: joi.object(listFields) },
+      output: createPageSchema('WebhookPage', webhookShape),
       handle: async ({ principal, query }) =>
-        toPageView(await registry.listPage(principal, query as unknown as LogQuery), query, (item) => item),
+        toPageView(await registry.listPage(principal, query as unknown as LogPageQuery), query, (item) => item),
     },
     {
       method: 'POST',
@@ -147,7 +147,7 @@ function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
       access,
       input: { body: createBody },
       status: 201,
-      output: createdAnswer,
+      output: createdOutput,
       handle: async ({ principal, body }) => {
         const fields = body as WebhookFields & { name: string; url: string; events: string };
         const { webhook, secret } = await registry.create(principal, fields);
@@ -162,7 +162,7 @@ function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'One webhook',
       access,
       input: { params },
-      output: singleAnswer,
+      output: webhookOutput,
       handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.getWebhook(principal, id)),
     },
     {
@@ -175,7 +175,7 @@ function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
         'A new `secret` leaves the one before valid for 24 hours. `enabled: false` holds what waits; `true` is the same as `/enable`.',
       access,
       input: { params, body: changeBody },
-      output: singleAnswer,
+      output: webhookOutput,
       handle: async ({ principal, params: { id = '' }, body }) =>
         shown(principal, await registry.change(principal, id, body as WebhookFields)),
     },
@@ -199,13 +199,13 @@ function buildWebhookRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'Enable a webhook: the failure counter begins again, held deliveries go out',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: singleAnswer,
+      output: webhookOutput,
       handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.enable(principal, id)),
     },
   ];
 }
 
-function buildActionRoutes(registry: Webhooks): RouteSpec[] {
+function buildActionRoutes(registry: WebhookService): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -215,8 +215,8 @@ function buildActionRoutes(registry: Webhooks): RouteSpec[] {
       description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: named('WebhookTested', whole({ delivery: named('TestDelivery', whole(responseFields)) })),
-      handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.test(principal, id) }),
+      output: withSchemaName('WebhookTested', whole({ delivery: withSchemaName('TestDelivery', whole(responseFields)) })),
+      handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.sendTest(principal, id) }),
     },
     {
       method: 'POST',
@@ -225,16 +225,16 @@ function buildActionRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'Make a new secret, shown once; the one before stays valid for 24 hours',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: createdAnswer,
+      output: createdOutput,
       handle: async ({ principal, params: { id = '' } }) => {
-        const { webhook, secret } = await registry.rotate(principal, id);
-        return { webhook: await registry.view(principal, webhook), secret };
+        const { webhook, secret } = await registry.rotateSecret(principal, id);
+        return { webhook: await registry.toView(principal, webhook), secret };
       },
     },
   ];
 }
 
-function buildLogRoutes({ registry, log, choices }: Parts): RouteSpec[] {
+function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -244,13 +244,13 @@ function buildLogRoutes({ registry, log, choices }: Parts): RouteSpec[] {
       description: 'Newest event first; kept for 14 days.',
       access,
       strictQuery: true,
-      input: { params, query: joi.object({ ...list, state: deliveryState, event: joi.string().max(100) }) },
-      output: pageOf('DeliveryPage', deliveryShape),
+      input: { params, query: joi.object({ ...listFields, state: deliveryState, event: joi.string().max(100) }) },
+      output: createPageSchema('DeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
         const asked = query as unknown as DeliveryQuery;
-        choices.filter(asked.event);
+        choices.validateEventFilter(asked.event);
         await registry.getWebhook(principal, id);
-        const page = await log.deliveries(principal, id, asked);
+        const page = await log.listDeliveries(principal, id, asked);
         return toPageView(page, query, (delivery) => toWebhookDeliveryView(delivery, getReaderAccess(principal)));
       },
     },
@@ -263,7 +263,7 @@ function buildLogRoutes({ registry, log, choices }: Parts): RouteSpec[] {
       description: '409 `conflict` while its webhook is disabled, or an attempt is under way.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: named('DeliveryAnswer', whole({ delivery: deliveryShape })),
+      output: withSchemaName('DeliveryAnswer', whole({ delivery: deliveryShape })),
       handle: async ({ principal, params: { id = '' } }) => ({
         delivery: toWebhookDeliveryView(await registry.redeliver(principal, id), getReaderAccess(principal)),
       }),
@@ -278,21 +278,21 @@ function buildLogRoutes({ registry, log, choices }: Parts): RouteSpec[] {
       strictQuery: true,
       input: {
         query: joi.object({
-          ...list,
+          ...listFields,
           event: joi.string().max(100),
           project_slug: joi.string().max(64),
-          since: stated({ format: 'date-time' }, joi.string().max(64)),
-          until: stated({ format: 'date-time' }, joi.string().max(64)),
+          since: withJsonSchema({ format: 'date-time' }, joi.string().max(64)),
+          until: withJsonSchema({ format: 'date-time' }, joi.string().max(64)),
         }),
       },
-      output: pageOf('LoggedEventPage', eventShape),
+      output: createPageSchema('LoggedEventPage', eventShape),
       handle: async ({ principal, query }) => {
         const asked = query as unknown as EventQuery;
-        choices.filter(asked.event);
+        choices.validateEventFilter(asked.event);
         const since = timeParameter('since', asked.since);
         const until = timeParameter('until', asked.until);
         const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-        return toPageView(await log.events(principal, { ...asked, ...times }), query, toWebhookEventView);
+        return toPageView(await log.listEvents(principal, { ...asked, ...times }), query, toWebhookEventView);
       },
     },
   ];

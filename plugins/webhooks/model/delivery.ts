@@ -8,8 +8,8 @@ import { getGuidTime } from '../../../lib/text/guid.js';
 import type { ReaderAccess } from './reader.js';
 import type { StoredEvent } from './event.js';
 
-export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
-export type DeliveryState = (typeof STATES)[number];
+export const DELIVERY_STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface DeliveryAttempt {
   attempt: number;
@@ -32,7 +32,7 @@ export const getVisibleExcerpt = (
 export const getVisibleError = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: ReaderAccess): string | null =>
   sight !== 'all' && error?.startsWith('blocked: ') === true ? 'blocked: the address is not allowed' : error;
 
-export interface Delivery extends Doc {
+export interface WebhookDelivery extends Doc {
   webhook_id: string;
   event_id: string;
   event: string;
@@ -54,7 +54,7 @@ export interface Delivery extends Doc {
   lease_n: number;
 }
 
-export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'];
+export const WAITING_STATES: readonly DeliveryState[] = ['pending', 'retrying'];
 export const MAX_STORED_ATTEMPTS = 30;
 
 /**
@@ -76,12 +76,12 @@ export function buildDeliveryId(webhook: string, event: string, at: number): str
  * Returns the lower bound of delivery ids for events since this time.
  * @param at Unix milliseconds
  */
-export function getFirstId(at: number): string {
+export function getFirstDeliveryId(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-export function createDelivery(webhook: string, event: StoredEvent, now: string): Delivery {
+export function createDelivery(webhook: string, event: StoredEvent, now: string): WebhookDelivery {
   return {
     id: buildDeliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),
     webhook_id: webhook,
@@ -107,7 +107,7 @@ export function toAttemptView(attempt: DeliveryAttempt, sight: ReaderAccess): At
   return { ...shown, error: getVisibleError(attempt, sight), excerpt: getVisibleExcerpt(attempt, sight) };
 }
 
-export interface DeliveryView {
+export interface WebhookDeliveryView {
   id: string;
   webhook_id: string;
   event_id: string;
@@ -121,7 +121,7 @@ export interface DeliveryView {
   updated_at: string;
 }
 
-export const toWebhookDeliveryView = (delivery: Delivery, sight: ReaderAccess): DeliveryView => ({
+export const toWebhookDeliveryView = (delivery: WebhookDelivery, sight: ReaderAccess): WebhookDeliveryView => ({
   id: delivery.id,
   webhook_id: delivery.webhook_id,
   event_id: delivery.event_id,

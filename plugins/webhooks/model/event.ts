@@ -6,11 +6,11 @@ import type { Doc, DomainEvent } from '../../../kernel/contract.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70: a payload is at most 20 kB. */
-export const MAX_BODY_BYTES = 20_000;
-const CUT_LENGTHS = [2_000, 500, 100];
+export const MAX_PAYLOAD_BYTES = 20_000;
+const TEXT_LENGTH_LIMITS = [2_000, 500, 100];
 const MAX_URL_CHARACTERS = 1_000;
 /** Half of a character, left by truncation. */
-const HALF_SURROGATE = /[\uD800-\uDBFF]$/;
+const TRAILING_SURROGATE_PATTERN = /[\uD800-\uDBFF]$/;
 
 /** The document's id is the event's. */
 export interface StoredEvent extends Doc {
@@ -25,7 +25,7 @@ export interface StoredEvent extends Doc {
   fan_to?: string[];
 }
 
-export interface EventView {
+export interface WebhookEventView {
   id: string;
   event: string;
   timestamp: string;
@@ -33,7 +33,7 @@ export interface EventView {
   data: unknown;
 }
 
-export const toWebhookEventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
+export const toWebhookEventView = ({ body }: StoredEvent): WebhookEventView => JSON.parse(body) as WebhookEventView;
 
 /**
  * Adds the URL of the page about the event (contract 70, payload).
@@ -69,19 +69,19 @@ export function buildPayload({ id, event, timestamp, project_slug, data }: Domai
   const plain = Object.fromEntries(members.filter(([, value]) => typeof value !== 'object' || value === null));
   const versions = [
     () => given,
-    ...CUT_LENGTHS.map((length) => () => shortenTexts(given, length)),
+    ...TEXT_LENGTH_LIMITS.map((length) => () => shortenTexts(given, length)),
     () => ({ ...(shortenTexts(plain, 100) as object), truncated: true }),
   ];
   for (const version of versions) {
     const body = text(version());
-    if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
+    if (Buffer.byteLength(body) <= MAX_PAYLOAD_BYTES) return body;
   }
   return text({ truncated: true });
 }
 
 function shortenTexts(value: unknown, length: number): unknown {
   if (typeof value === 'string')
-    return value.length > length ? `${value.slice(0, length).replace(HALF_SURROGATE, '')}…` : value;
+    return value.length > length ? `${value.slice(0, length).replace(TRAILING_SURROGATE_PATTERN, '')}…` : value;
   if (Array.isArray(value)) return value.map((element) => shortenTexts(element, length));
   if (typeof value !== 'object' || value === null) return value;
   // A truncated URL is useless, so it is removed.

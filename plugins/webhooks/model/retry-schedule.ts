@@ -1,20 +1,20 @@
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** Delay after the first, second, … failure. After the last one the delivery is exhausted. */
-export const DELAYS_MS: readonly number[] = [
-  10 * SECOND,
-  MINUTE,
-  5 * MINUTE,
-  15 * MINUTE,
-  HOUR,
-  3 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
+export const RETRY_DELAYS_MS: readonly number[] = [
+  10 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  3 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
 ];
 
-const JITTER = 0.2;
+const JITTER_RATIO = 0.2;
 
 export interface FailedAttempt {
   status_code: number | null;
@@ -27,17 +27,17 @@ export interface FailedAttempt {
  * @param random 0 ≤ x < 1
  * @returns the delay, or null when the delivery has ended
  */
-export function getRetryDelay(failures: number, failure: FailedAttempt, random: number): number | null {
-  const delay = DELAYS_MS[failures - 1];
+export function getDeliveryRetryDelay(failures: number, failure: FailedAttempt, random: number): number | null {
+  const delay = RETRY_DELAYS_MS[failures - 1];
   if (delay === undefined || failure.status_code === 410) return null;
-  const jitter = 1 - JITTER + 2 * JITTER * random;
+  const jitter = 1 - JITTER_RATIO + 2 * JITTER_RATIO * random;
   if (failure.status_code !== 429 && failure.status_code !== 503) return Math.round(delay * jitter);
-  const base = Math.max(delay, MINUTE);
+  const base = Math.max(delay, MINUTE_MS);
   const asked = Math.min(failure.retry_after_ms ?? 0, 2 * base);
-  return Math.round(Math.max(base * jitter, MINUTE, asked));
+  return Math.round(Math.max(base * jitter, MINUTE_MS, asked));
 }
 
-export const getMaxDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[failures - 1] ?? 0, MINUTE);
+export const getMaxRetryDelay = (failures: number): number => 2 * Math.max(RETRY_DELAYS_MS[failures - 1] ?? 0, MINUTE_MS);
 
 /**
  * Accepts seconds or an HTTP date.
@@ -46,7 +46,7 @@ export const getMaxDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';
-  if (/^\d{1,20}$/.test(text)) return Number(text) * SECOND;
+  if (/^\d{1,20}$/.test(text)) return Number(text) * SECOND_MS;
   const at = /[a-z]/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

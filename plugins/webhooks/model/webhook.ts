@@ -1,11 +1,11 @@
 import joi from 'joi';
-import { named, unlisted, type Doc } from '../../../kernel/contract.js';
+import { withSchemaName, hideFromOpenApi, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import type { Delivery } from './delivery.js';
+import type { WebhookDelivery } from './delivery.js';
 import { ALL_EVENTS, EXPLICIT_EVENTS, TEST_EVENT } from './event-names.js';
 
-export const MAX_FAILURES = 20;
-export const ROTATION_MS = 24 * 3_600_000;
+export const MAX_CONSECUTIVE_FAILURES = 20;
+export const SECRET_ROTATION_MS = 24 * 3_600_000;
 
 export interface Webhook extends Doc {
   name: string;
@@ -48,7 +48,7 @@ export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event
 /** Returns the host for health and logs, because the path may contain a secret. */
 export const getUrlHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
-const line = (max: number) =>
+const buildTextSchema = (max: number) =>
   joi
     .string()
     .trim()
@@ -56,11 +56,11 @@ const line = (max: number) =>
     .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 const fields = {
-  name: line(200).description('What it is for'),
-  url: line(2000).description('Where deliveries go: http or https, without user name and password'),
+  name: buildTextSchema(200).description('What it is for'),
+  url: buildTextSchema(2000).description('Where deliveries go: http or https, without user name and password'),
   project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty: all projects'),
   events: joi
-    .alternatives(joi.string().max(2000), unlisted(joi.array().items(joi.string().max(100)).max(200)))
+    .alternatives(joi.string().max(2000), hideFromOpenApi(joi.array().items(joi.string().max(100)).max(200)))
     .description('Names of events with commas between them, or `*`; a list of names is taken too'),
   secret: joi
     .string()
@@ -71,7 +71,7 @@ const fields = {
   enabled: joi.boolean(),
 };
 
-export const createBody = named(
+export const createBody = withSchemaName(
   'WebhookCreation',
   joi
     .object({
@@ -82,7 +82,7 @@ export const createBody = named(
     })
     .example({ name: 'Chat', url: 'https://chat.example.com/hooks/aos', events: 'bug.created,monitor.down' }),
 );
-export const changeBody = named('WebhookChange', joi.object(fields));
+export const changeBody = withSchemaName('WebhookChange', joi.object(fields));
 
 export interface LastDelivery {
   id: string;
@@ -115,7 +115,7 @@ export interface WebhookView {
  * @param last the most recently attempted delivery
  * @param now RFC 3339
  */
-export function toWebhookView(webhook: Webhook, last: Delivery | null, now: string): WebhookView {
+export function toWebhookView(webhook: Webhook, last: WebhookDelivery | null, now: string): WebhookView {
   const { previous } = webhook;
   return {
     id: webhook.id,
@@ -136,7 +136,7 @@ export function toWebhookView(webhook: Webhook, last: Delivery | null, now: stri
   };
 }
 
-function toLastDelivery(delivery: Delivery): LastDelivery | null {
+function toLastDelivery(delivery: WebhookDelivery): LastDelivery | null {
   const attempt = delivery.attempts.at(-1);
   if (attempt === undefined) return null;
   const { at, status_code, error } = attempt;

@@ -1,8 +1,8 @@
-import { formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { liveSubject } from '../../../ports/domain/live.js';
+import { createFormPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { formatLiveTopic } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
-import { toWebhookDeliveryView, type Delivery } from '../model/delivery.js';
-import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuid, type WebhookPageParts } from './shared.js';
+import { toWebhookDeliveryView, type WebhookDelivery } from '../model/delivery.js';
+import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuidSchema, type WebhookPageParts } from './shared.js';
 import { isAdmin, getReaderAccess } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 
@@ -10,24 +10,24 @@ const REFRESH_SECONDS = 2;
 /** A receiver has 15 s, and the workers may be behind. */
 const SOON_WINDOW_MS = 60_000;
 
-function isDueSoon({ state, next_at, lease_by, updated_at }: Delivery, now: number): boolean {
+function isDueSoon({ state, next_at, lease_by, updated_at }: WebhookDelivery, now: number): boolean {
   if (lease_by !== undefined) return true;
   if (state !== 'pending' || next_at === undefined) return false;
   return now - Date.parse(updated_at) < SOON_WINDOW_MS;
 }
 
-function toOutcomeView({ attempts, state, next_at }: Delivery): object | null {
+function toOutcomeView({ attempts, state, next_at }: WebhookDelivery): object | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;
   return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
 }
 
 export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPageParts): PageSpec[] {
-  const input = { params: params.append({ delivery: uuid }) };
+  const input = { params: params.append({ delivery: uuidSchema }) };
   const path = '/webhooks/{id}/deliveries/{delivery}';
-  const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
+  const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: WebhookDelivery }> => {
     const webhook = await registry.getWebhook(request.principal, request.params['id'] ?? '');
-    const delivery = await log.need(request.principal, request.params['delivery'] ?? '');
+    const delivery = await log.getDelivery(request.principal, request.params['delivery'] ?? '');
     if (delivery.webhook_id !== webhook.id) throw notFound(`delivery ${delivery.id} of this webhook`);
     return { webhook, delivery };
   };
@@ -35,11 +35,11 @@ export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPag
     const { webhook, delivery } = await need(request);
     const sight = getReaderAccess(request.principal);
     const shown = toWebhookDeliveryView(delivery, sight);
-    const event = await log.event(delivery.event_id);
+    const event = await log.findEvent(delivery.event_id);
     return new View('delivery', {
       title: `Delivery of ${delivery.event}`,
-      live_topics: liveSubject('delivery', delivery.id),
-      projects: await choices.projects(),
+      live_topics: formatLiveTopic('delivery', delivery.id),
+      projects: await choices.listProjects(),
       webhook,
       problem,
       delivery: addTone(shown),
@@ -56,7 +56,7 @@ export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPag
   };
   return [
     { path, title: 'Delivery', access: readAccess, input, handle: (request) => view(request) },
-    formPage(
+    createFormPage(
       { path: `${path}/redeliver`, title: 'Delivery', access: writeAccess, input },
       async (request) => {
         const { webhook, delivery } = await need(request);

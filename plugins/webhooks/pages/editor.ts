@@ -1,25 +1,25 @@
 import {
   getFormFields,
-  formPage,
+  createFormPage,
   View,
   type HttpRequest,
   type PageSpec,
-  type Problem,
+  type FormRejection,
 } from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import { changeBody, createBody } from '../model/webhook.js';
 import { readWebhookForm, getChosenEvents } from './form.js';
-import { writeAccess, crumb, params, title, to, type WebhookPageParts } from './shared.js';
+import { writeAccess, crumb, params, title, redirectToWebhook, type WebhookPageParts } from './shared.js';
 import { renderWithSecret } from './webhook.js';
 
 async function renderEditor(
   { registry, choices }: WebhookPageParts,
   request: HttpRequest,
-  problem?: Problem,
+  problem?: FormRejection,
 ): Promise<View> {
   const id = request.params['id'];
   const known =
-    id === undefined ? null : await registry.view(request.principal, await registry.getWebhook(request.principal, id));
+    id === undefined ? null : await registry.toView(request.principal, await registry.getWebhook(request.principal, id));
   const form = problem !== undefined ? getFormFields(request) : (known ?? { events: ALL_EVENTS, enabled: true });
   const chosen = problem !== undefined ? getChosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
   const names = [
@@ -32,9 +32,9 @@ async function renderEditor(
     known,
     form,
     enabled: problem === undefined ? (known?.enabled ?? true) : getFormFields(request)['enabled'] === 'true',
-    names: [...names, ...choices.names()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
-    has_key: choices.hasKey,
-    projects: await choices.projects(),
+    names: [...names, ...choices.listEvents()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
+    has_key: choices.hasSigningKey,
+    projects: await choices.listProjects(),
     action: known === null ? '/webhooks' : `/webhooks/${known.id}/edit`,
     crumbs: [crumb, known === null ? { label: 'New webhook' } : { label: known.name, href: `/webhooks/${known.id}` }],
     ...problem,
@@ -43,7 +43,7 @@ async function renderEditor(
 
 export function buildEditPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
-  const again = (request: HttpRequest, problem?: Problem): Promise<View> => renderEditor(parts, request, problem);
+  const again = (request: HttpRequest, problem?: FormRejection): Promise<View> => renderEditor(parts, request, problem);
   const edit = { path: '/webhooks/{id}/edit', title: 'Edit webhook', access: writeAccess, input: { params } };
   return [
     {
@@ -52,21 +52,21 @@ export function buildEditPages(parts: WebhookPageParts): PageSpec[] {
       access: writeAccess,
       handle: (request) => renderEditor(parts, request),
     },
-    formPage(
+    createFormPage(
       { path: '/webhooks', title, access: writeAccess, creates: true },
       async (request) => {
         const { webhook, secret } = await registry.create(request.principal, readWebhookForm(request, createBody));
-        if (secret === null) return to(webhook, 'Webhook created.');
+        if (secret === null) return redirectToWebhook(webhook, 'Webhook created.');
         return renderWithSecret(parts, request, webhook.id, { heading: 'Webhook created', secret });
       },
       again,
     ),
     { ...edit, handle: (request) => renderEditor(parts, request) },
-    formPage(
+    createFormPage(
       edit,
       async (request) => {
         const input = readWebhookForm(request, changeBody);
-        return to(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
+        return redirectToWebhook(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
       },
       again,
     ),

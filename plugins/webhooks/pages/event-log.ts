@@ -2,7 +2,7 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
-import { toWebhookEventView, type EventView } from '../model/event.js';
+import { toWebhookEventView, type WebhookEventView } from '../model/event.js';
 import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './shared.js';
 
 export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] {
@@ -31,16 +31,16 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
           ...(project_slug && { project_slug }),
           ...(after !== undefined && { cursor: after }),
         };
-        const page = await log.events(request.principal, query);
+        const page = await log.listEvents(request.principal, query);
         const items = page.items.map((stored) =>
           Object.assign(addSubject(toWebhookEventView(stored)), { body: formatJson(stored.body) }),
         );
-        const names = choices.names().map(({ name }) => ({ value: name, label: name }));
+        const names = choices.listEvents().map(({ name }) => ({ value: name, label: name }));
         const crumbs = [crumb, { label: 'Event log' }];
         return new View('events', {
           items,
           names,
-          projects: await choices.projects(),
+          projects: await choices.listProjects(),
           next_cursor: page.next,
           crumbs,
         });
@@ -54,7 +54,7 @@ const toText = (value: unknown): string | null => (typeof value === 'string' && 
 /**
  * Adds a label and link of the event's subject: an item, a monitor or a version. Mutates the event.
  */
-function addSubject(event: EventView): EventView & { about: string; href: string | null } {
+function addSubject(event: WebhookEventView): WebhookEventView & { about: string; href: string | null } {
   const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;
   const [ref, title] = [toText(data['ref']), toText(data['title'])];
   const [product, version] = [toText(data['product']), toText(data['version'])];

@@ -1,8 +1,8 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
-import { liveSubject } from '../../../ports/domain/live.js';
+import { formatLiveTopic } from '../../../ports/domain/live.js';
 import { isAdmin } from '../model/reader.js';
-import { cursor, PAGE_SIZE, readAccess, toStateView, title, type WebhookPageParts } from './shared.js';
+import { cursor, PAGE_SIZE, readAccess, toWebhookStateView, title, type WebhookPageParts } from './shared.js';
 
 const MAX_LIVE_WEBHOOKS = 19;
 
@@ -27,11 +27,11 @@ export function buildListPages({ registry, choices }: WebhookPageParts): PageSpe
         return new View('webhooks', {
           live_topics: [
             'webhooks',
-            ...page.items.slice(0, MAX_LIVE_WEBHOOKS).map(({ id }) => liveSubject('webhook', id)),
+            ...page.items.slice(0, MAX_LIVE_WEBHOOKS).map(({ id }) => formatLiveTopic('webhook', id)),
           ].join(' '),
-          items: page.items.map(toStateView),
+          items: page.items.map(toWebhookStateView),
           admin: isAdmin(request.principal),
-          projects: await choices.projects(),
+          projects: await choices.listProjects(),
           next_cursor: page.next,
         });
       },

@@ -15,25 +15,25 @@ export const buildWebhookTopics = (
 ): LiveTopic[] => [
   {
     name: 'webhooks',
-    mark: async () => {
+    getRevision: async () => {
       const [states, enabled] = await Promise.all([deliveries.groupCount('state'), webhooks.groupCount('enabled')]);
-      return JSON.stringify([states, enabled, workers.attempted]);
+      return JSON.stringify([states, enabled, workers.attemptCount]);
     },
   },
   {
     name: 'webhook',
-    mark: async (id) => {
+    getRevision: async (id) => {
       const [webhook, states, last] = await Promise.all([
         webhooks.get(id),
-        log.states(id),
-        log.last(UNRESTRICTED_READER, id),
+        log.countByState(id),
+        log.findLastAttempted(UNRESTRICTED_READER, id),
       ]);
       return JSON.stringify([webhook?.updated_at, webhook?.enabled, states, last?.id, last?.made, last?.state]);
     },
   },
   {
     name: 'delivery',
-    mark: async (id) => {
+    getRevision: async (id) => {
       const found = await deliveries.get(id);
       return JSON.stringify([found?.state, found?.made, found?.updated_at, found?.lease_n, found?.lease_by]);
     },

@@ -3,7 +3,7 @@
  * 10, 70 and 80).
  */
 import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
-import type { Webhooks } from '../administration/webhooks.js';
+import type { WebhookService } from '../administration/webhooks.js';
 import { getUrlHost } from '../model/webhook.js';
 import { buildDeliveryPages } from './delivery-pages.js';
 import { buildEventPages } from './event-log.js';
@@ -12,7 +12,7 @@ import { buildListPages } from './list.js';
 import type { WebhookPageParts } from './shared.js';
 import { buildDetailPages } from './webhook.js';
 
-export function pages(parts: WebhookPageParts): PageSpec[] {
+export function buildWebhookPages(parts: WebhookPageParts): PageSpec[] {
   return [
     ...buildListPages(parts),
     ...buildEditPages(parts),
@@ -22,7 +22,7 @@ export function pages(parts: WebhookPageParts): PageSpec[] {
   ];
 }
 
-export function panels(registry: Webhooks): PanelSpec[] {
+export function buildWebhookPanels(registry: WebhookService): PanelSpec[] {
   return [
     {
       id: 'webhooks.disabled',

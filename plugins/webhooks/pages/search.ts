@@ -2,12 +2,12 @@
  * Search for webhooks by name, never by URL, which members see only partly (contract 10, roles).
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Webhooks } from '../administration/webhooks.js';
+import type { WebhookService } from '../administration/webhooks.js';
 
 /** Only the newest are searched. */
 const MAX_SEARCHED_WEBHOOKS = 200;
 
-export const createWebhookSearch = (registry: Pick<Webhooks, 'listPage'>): SearchProvider => ({
+export const createWebhookSearch = (registry: Pick<WebhookService, 'listPage'>): SearchProvider => ({
   label: 'Webhooks',
   icon: 'webhook',
   order: 60,

@@ -3,8 +3,8 @@ import { Redirect, type Clock } from '../../../kernel/contract.js';
 import type { DeliveryState } from '../model/delivery.js';
 import type { DeliveryLog } from '../deliveries/log.js';
 import { ALL_EVENTS } from '../model/event-names.js';
-import type { WebhookChoices } from '../administration/webhook-choices.js';
-import type { Webhooks } from '../administration/webhooks.js';
+import type { WebhookFieldValidator } from '../administration/webhook-choices.js';
+import type { WebhookService } from '../administration/webhooks.js';
 import { getUrlHost, type Webhook, type WebhookView } from '../model/webhook.js';
 
 /** Members read; administrators change (contract 10, roles). */
@@ -12,15 +12,15 @@ export const readAccess = { session: 'member' } as const;
 export const writeAccess = { session: 'admin' } as const;
 export const title = 'Webhooks';
 export const crumb = { label: title, href: '/webhooks' };
-export const uuid = joi.string().guid().required();
-export const params = joi.object({ id: uuid });
+export const uuidSchema = joi.string().guid().required();
+export const params = joi.object({ id: uuidSchema });
 export const cursor = joi.string().max(4096);
 export const PAGE_SIZE = 50;
 
-export const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
+export const redirectToWebhook = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
   new Redirect(`/webhooks/${id}`, { tone: 'success', message });
 
-const TONES: Readonly<Record<DeliveryState, string>> = {
+const STATE_TONES: Readonly<Record<DeliveryState, string>> = {
   pending: 'accent',
   success: 'success',
   retrying: 'warning',
@@ -32,10 +32,10 @@ const TONES: Readonly<Record<DeliveryState, string>> = {
 
 export const addTone = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
   ...delivery,
-  tone: TONES[delivery.state as DeliveryState],
+  tone: STATE_TONES[delivery.state as DeliveryState],
 });
 
-export function toStateView(webhook: WebhookView): object {
+export function toWebhookStateView(webhook: WebhookView): object {
   const { enabled, disabled_at, failure_count, last_delivery } = webhook;
   const broken = !enabled && disabled_at !== null;
   const [state, tone] = broken
@@ -59,8 +59,8 @@ export const canResend = (state: string, error: string | null): boolean =>
 
 export interface WebhookPageParts {
   clock: Pick<Clock, 'now'>;
-  registry: Webhooks;
-  choices: WebhookChoices;
+  registry: WebhookService;
+  choices: WebhookFieldValidator;
   log: DeliveryLog;
 }
 

@@ -1,17 +1,17 @@
 import joi from 'joi';
 import {
   getFormFields,
-  pageActions,
-  problemText,
+  createPageActions,
+  formatProblem,
   Redirect,
   View,
   type HttpRequest,
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
-import { liveSubject } from '../../../ports/domain/live.js';
+import { formatLiveTopic } from '../../../ports/domain/live.js';
 import type { DeliveryQuery } from '../deliveries/log.js';
-import { AWAITING_ATTEMPT, toWebhookDeliveryView, STATES, type DeliveryState } from '../model/delivery.js';
+import { WAITING_STATES, toWebhookDeliveryView, DELIVERY_STATES, type DeliveryState } from '../model/delivery.js';
 import { isAdmin, getReaderAccess } from '../model/reader.js';
 import {
   writeAccess,
@@ -20,11 +20,11 @@ import {
   PAGE_SIZE,
   params,
   readAccess,
-  toStateView,
+  toWebhookStateView,
   title,
-  to,
+  redirectToWebhook,
   addTone,
-  uuid,
+  uuidSchema,
   type WebhookPageParts,
 } from './shared.js';
 
@@ -42,21 +42,21 @@ async function renderWebhook(
     ...(after !== undefined && { cursor: after }),
   };
   const [view, page, counts] = await Promise.all([
-    registry.view(request.principal, webhook),
-    log.deliveries(request.principal, id, query),
-    log.states(id),
+    registry.toView(request.principal, webhook),
+    log.listDeliveries(request.principal, id, query),
+    log.countByState(id),
   ]);
   const path = `/webhooks/${id}`;
   const sight = getReaderAccess(request.principal);
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
-  const waiting = AWAITING_ATTEMPT.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
+  const waiting = WAITING_STATES.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
   return new View('webhook', {
     total: all,
     waiting,
     title: webhook.name,
-    webhook: toStateView(view),
-    live_topics: liveSubject('webhook', id),
-    projects: await choices.projects(),
+    webhook: toWebhookStateView(view),
+    live_topics: formatLiveTopic('webhook', id),
+    projects: await choices.listProjects(),
     admin: isAdmin(request.principal),
     items: page.items.map((delivery) => ({
       ...addTone(toWebhookDeliveryView(delivery, sight)),
@@ -66,7 +66,7 @@ async function renderWebhook(
     page_path: path,
     tabs: [
       { label: 'All', href: path, active: state === undefined, count: all },
-      ...STATES.filter((one) => (counts[one] ?? 0) > 0 || one === state).map((one) => ({
+      ...DELIVERY_STATES.filter((one) => (counts[one] ?? 0) > 0 || one === state).map((one) => ({
         label: one,
         href: `${path}?state=${one}`,
         active: one === state,
@@ -84,7 +84,7 @@ export const renderWithSecret = async (
   id: string,
   made: { heading: string; secret: string; rotated?: boolean },
 ): Promise<View> =>
-  (await renderWebhook(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
+  (await renderWebhook(parts, request, id, made)).asOneTimeView({ label: 'The webhook', href: `/webhooks/${id}` });
 
 /** A held delivery may be sent automatically after the webhook is enabled. */
 async function redeliver(
@@ -93,7 +93,7 @@ async function redeliver(
   id: string,
   delivery: string,
 ): Promise<void> {
-  const { webhook_id } = await log.need(request.principal, delivery);
+  const { webhook_id } = await log.getDelivery(request.principal, delivery);
   if (webhook_id !== id) throw notFound(`delivery ${delivery} of this webhook`);
   try {
     await registry.redeliver(request.principal, delivery);
@@ -104,30 +104,30 @@ async function redeliver(
 
 export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
-  const action = pageActions(
+  const action = createPageActions(
     { path: '/webhooks/{id}', title, access: writeAccess, input: { params } },
-    (request, problem) => renderWebhook(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
+    (request, problem) => renderWebhook(parts, request, request.params['id'] ?? '', { problem: formatProblem(problem) }),
   );
   return [
     {
       path: '/webhooks/{id}',
       title,
       access: readAccess,
-      input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
+      input: { params, query: joi.object({ cursor, state: joi.valid(...DELIVERY_STATES) }) },
       handle: (request) => renderWebhook(parts, request, request.params['id'] ?? ''),
     },
     action('test', async (request, id) =>
-      renderWebhook(parts, request, id, { test: await registry.test(request.principal, id) }),
+      renderWebhook(parts, request, id, { test: await registry.sendTest(request.principal, id) }),
     ),
     action('rotate', async (request, id) => {
-      const { secret } = await registry.rotate(request.principal, id);
+      const { secret } = await registry.rotateSecret(request.principal, id);
       return renderWithSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
     }),
     action('enable', async (request, id) => {
       const enabled = await registry.enable(request.principal, id);
-      const delivery = uuid.validate(getFormFields(request)['redeliver']);
+      const delivery = uuidSchema.validate(getFormFields(request)['redeliver']);
       if (delivery.error !== undefined)
-        return to(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
+        return redirectToWebhook(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
       await redeliver(parts, request, id, delivery.value);
       return new Redirect(`/webhooks/${id}/deliveries/${delivery.value}`, {
         tone: 'success',
@@ -135,7 +135,7 @@ export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
       });
     }),
     action('disable', async (request, id) =>
-      to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
+      redirectToWebhook(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
     ),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);

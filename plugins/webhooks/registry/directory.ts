@@ -4,7 +4,7 @@
  * disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
+import { iterateItems } from '../../../lib/paging.js';
 import type { WebhookReceivers } from '../../../ports/domain/webhooks.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
@@ -13,17 +13,17 @@ import type { Webhook } from '../model/webhook.js';
 const CACHE_TTL_MS = 200;
 const PAGE_SIZE = 1_000;
 
-interface CachedWebhooks {
+interface WebhookSnapshot {
   /** `clock.monotonic()` before the read. */
   at: number;
   webhooks: Map<string, Readonly<Webhook>>;
 }
 
 @injectable()
-export class WebhookDirectory implements WebhookReceivers {
-  readonly #reads = new SingleFlight<CachedWebhooks>();
+export class WebhookCache implements WebhookReceivers {
+  readonly #reads = new SingleFlight<WebhookSnapshot>();
   readonly #changed = new Map<string, number>();
-  #known: CachedWebhooks | null = null;
+  #known: WebhookSnapshot | null = null;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'clock'>) {}
 
@@ -40,7 +40,7 @@ export class WebhookDirectory implements WebhookReceivers {
   }
 
   /** @see WebhookReceivers */
-  async receives(id: string, event: string, project: string): Promise<boolean> {
+  async isReceiver(id: string, event: string, project: string): Promise<boolean> {
     const webhook = await this.deps.webhooks.get(id);
     return webhook !== null && isReceiver(webhook, event, project);
   }
@@ -58,13 +58,13 @@ export class WebhookDirectory implements WebhookReceivers {
     this.#changed.set(id, this.deps.clock.monotonic());
   }
 
-  #read(): Promise<CachedWebhooks> {
+  #read(): Promise<WebhookSnapshot> {
     return this.#reads.fresh('webhooks', () => this.#load());
   }
 
-  async #load(): Promise<CachedWebhooks> {
-    const known: CachedWebhooks = { at: this.deps.clock.monotonic(), webhooks: new Map() };
-    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE_SIZE });
+  async #load(): Promise<WebhookSnapshot> {
+    const known: WebhookSnapshot = { at: this.deps.clock.monotonic(), webhooks: new Map() };
+    const enabled = iterateItems(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE_SIZE });
     for await (const webhook of enabled) known.webhooks.set(webhook.id, webhook);
     for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
     this.#known = known;

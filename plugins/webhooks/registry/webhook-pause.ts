@@ -5,16 +5,16 @@
  * crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
-import { AWAITING_ATTEMPT } from '../model/delivery.js';
+import { toIsoString } from '../../../lib/time.js';
+import { WAITING_STATES } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
-import { getUrlHost, MAX_FAILURES, type Webhook } from '../model/webhook.js';
+import { getUrlHost, MAX_CONSECUTIVE_FAILURES, type Webhook } from '../model/webhook.js';
 
 export const MAX_HOLD_MS = 24 * 3_600_000;
 
 @injectable()
-export class WebhookPause {
+export class WebhookPauseService {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
@@ -23,11 +23,11 @@ export class WebhookPause {
   /** Counts a delivery's first failure and disables the webhook at the twentieth in a row. */
   async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
-    if (counted === null || counted.doc.failures < MAX_FAILURES) return;
+    if (counted === null || counted.doc.failures < MAX_CONSECUTIVE_FAILURES) return;
     const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${why}`;
     const now = this.deps.clock.iso();
     const disabled = await this.deps.webhooks.change(
-      { id, enabled: true, failures: { gte: MAX_FAILURES } },
+      { id, enabled: true, failures: { gte: MAX_CONSECUTIVE_FAILURES } },
       {
         set: {
           enabled: false,
@@ -42,14 +42,14 @@ export class WebhookPause {
     const { name, url } = disabled.doc;
     this.deps.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook disabled itself');
     await this.hold(id);
-    await this.#announce(disabled.doc);
+    await this.#emitDisabled(disabled.doc);
   }
 
   /**
    * Emits `webhook.disabled` until every durable listener stored it. The webhook's document
    * contains its id until then.
    */
-  async #announce({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
+  async #emitDisabled({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const data: WebhookDisabled = { id, name, reason: disabled_reason ?? '' };
     const stored = await this.deps.emit(WEBHOOK_DISABLED.event, data, {
@@ -69,7 +69,7 @@ export class WebhookPause {
   async hold(id: string): Promise<void> {
     const now = this.deps.clock.iso();
     await this.deps.deliveries.changeMany(
-      { webhook_id: id, next_at: { gt: '' }, state: { in: AWAITING_ATTEMPT } },
+      { webhook_id: id, next_at: { gt: '' }, state: { in: WAITING_STATES } },
       { set: { state: 'held', held_at: now, updated_at: now }, unset: ['next_at'] },
     );
   }
@@ -79,7 +79,7 @@ export class WebhookPause {
     const now = clock.iso();
     const held = { webhook_id: webhook.id, state: 'held' };
     await deliveries.changeMany(
-      { ...held, held_at: { gt: isoOf(clock.now() - MAX_HOLD_MS) } },
+      { ...held, held_at: { gt: toIsoString(clock.now() - MAX_HOLD_MS) } },
       { set: { state: 'pending', next_at: now, updated_at: now }, unset: ['held_at'] },
     );
     await deliveries.changeMany(held, { set: { state: 'expired', updated_at: now }, unset: ['held_at'] });
@@ -92,7 +92,7 @@ export class WebhookPause {
    */
   async reconcile(): Promise<Webhook[]> {
     const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
-    for (const webhook of silent.items) await this.#announce(webhook);
+    for (const webhook of silent.items) await this.#emitDisabled(webhook);
     const { items } = await this.deps.webhooks.find({ filter: { resuming: true, enabled: true }, limit: 1000 });
     for (const webhook of items) await this.resume(webhook);
     return items;
@@ -101,7 +101,7 @@ export class WebhookPause {
   async expire(): Promise<number> {
     const { deliveries, clock } = this.deps;
     return deliveries.changeMany(
-      { state: 'held', held_at: { lte: isoOf(clock.now() - MAX_HOLD_MS) } },
+      { state: 'held', held_at: { lte: toIsoString(clock.now() - MAX_HOLD_MS) } },
       { set: { state: 'expired', updated_at: clock.iso() }, unset: ['held_at'] },
     );
   }

@@ -4,23 +4,23 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { ROTATION_MS, type Webhook } from '../model/webhook.js';
+import { SECRET_ROTATION_MS, type Webhook } from '../model/webhook.js';
 
 /** Binds the ciphertext to this webhook. */
-const getSealPurpose = (id: string): string => `webhooks/secret/${id}`;
+const getEncryptionPurpose = (id: string): string => `webhooks/secret/${id}`;
 
 const MAX_CACHED_SECRETS = 500;
 
 @injectable()
-export class WebhookSecrets {
+export class WebhookSecretService {
   readonly #opened = new BoundedMap<string>({ most: MAX_CACHED_SECRETS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'cipher' | 'clock' | 'webhook_key'>) {}
 
-  seal(id: string, secret: string): string {
-    return this.deps.cipher.seal(secret, getSealPurpose(id));
+  encrypt(id: string, secret: string): string {
+    return this.deps.cipher.seal(secret, getEncryptionPurpose(id));
   }
 
   canSign(secret: string | null): boolean {
@@ -32,23 +32,23 @@ export class WebhookSecrets {
    * nor key.
    */
   getSigningKeys({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
-    const current = secret === null ? this.deps.webhook_key : this.#open(id, secret);
+    const current = secret === null ? this.deps.webhook_key : this.#decrypt(id, secret);
     if (current === '') return null;
     const valid = previous !== null && previous.until > this.deps.clock.iso();
-    return { current, previous: valid ? this.#open(id, previous.secret) : null };
+    return { current, previous: valid ? this.#decrypt(id, previous.secret) : null };
   }
 
   toPreviousSecret(webhook: Webhook): Webhook['previous'] {
     const signing = this.getSigningKeys(webhook);
     if (signing === null) return null;
-    return { secret: this.seal(webhook.id, signing.current), until: isoOf(this.deps.clock.now() + ROTATION_MS) };
+    return { secret: this.encrypt(webhook.id, signing.current), until: toIsoString(this.deps.clock.now() + SECRET_ROTATION_MS) };
   }
 
-  #open(id: string, sealed: string): string {
+  #decrypt(id: string, sealed: string): string {
     const key = `${id} ${sealed}`;
     let secret = this.#opened.get(key);
     if (secret === undefined) {
-      secret = this.deps.cipher.open(sealed, getSealPurpose(id));
+      secret = this.deps.cipher.open(sealed, getEncryptionPurpose(id));
       this.#opened.set(key, secret);
     }
     return secret;

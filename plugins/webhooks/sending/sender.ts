@@ -3,16 +3,16 @@ import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js
 import type { DomainEvent } from '../../../ports/events.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { parseRetryAfter } from '../model/retry-schedule.js';
-import { WebhookSecrets } from './secrets.js';
+import { WebhookSecretService } from './secrets.js';
 import { buildSignatureHeaders } from './signature.js';
 import type { Webhook } from '../model/webhook.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 65_536;
-const EXCERPT_CHARACTERS = 2_048;
+const MAX_EXCERPT_CHARACTERS = 2_048;
 
-export interface Shipment {
+export interface DeliveryRequest {
   event_id: string;
   event: string;
   body: string;
@@ -21,10 +21,10 @@ export interface Shipment {
   attempt: number;
 }
 
-export const VERDICTS = ['success', 'failed', 'blocked'] as const;
+export const DELIVERY_VERDICTS = ['success', 'failed', 'blocked'] as const;
 
-export interface Result {
-  verdict: (typeof VERDICTS)[number];
+export interface DeliveryResult {
+  verdict: (typeof DELIVERY_VERDICTS)[number];
   at: string;
   status_code: number | null;
   duration_ms: number;
@@ -39,14 +39,14 @@ export class WebhookSender {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<WebhookDeps, 'attemptData' | 'clock' | 'log' | 'outbound' | 'policy' | 'version'>,
-    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
+    @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
   ) {}
 
   /** Never throws because of a receiver. */
-  async send(webhook: Webhook, given: Shipment): Promise<Result> {
+  async send(webhook: Webhook, given: DeliveryRequest): Promise<DeliveryResult> {
     const { clock, outbound, policy } = this.deps;
     const at = clock.now();
-    const completed = await this.#completeShipment(webhook, given);
+    const completed = await this.#addAttemptData(webhook, given);
     const { shipment, secrets } = completed ?? { shipment: given, secrets: [] };
     const headers = this.#buildHeaders(webhook, shipment, Math.floor(at / 1000));
     const started = clock.monotonic();
@@ -72,7 +72,7 @@ export class WebhookSender {
         maxBytes: MAX_RESPONSE_BYTES,
         policy,
       });
-      return { ...base, ...toResult(response, clock.now(), secrets) };
+      return { ...base, ...toDeliveryResult(response, clock.now(), secrets) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const refused = error.fault === 'blocked' || error.fault === 'invalid_url';
@@ -85,10 +85,10 @@ export class WebhookSender {
     }
   }
 
-  async #completeShipment(
+  async #addAttemptData(
     webhook: Webhook,
-    shipment: Shipment,
-  ): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
+    shipment: DeliveryRequest,
+  ): Promise<{ shipment: DeliveryRequest; secrets: readonly string[] } | null> {
     // The webhook may have been changed after the delivery was created and no longer list the
     // event.
     const named = webhook.events.includes(shipment.event);
@@ -96,7 +96,7 @@ export class WebhookSender {
     if (makers.length === 0) return { shipment, secrets: [] };
     try {
       const event = JSON.parse(shipment.body) as DomainEvent<object>;
-      const made = await Promise.all(makers.map((maker) => maker.made(event, webhook.id)));
+      const made = await Promise.all(makers.map((maker) => maker.buildData(event, webhook.id)));
       const data = Object.assign({ ...event.data }, ...made.map((one) => one.data)) as object;
       const body = JSON.stringify({ ...event, data });
       return { shipment: { ...shipment, body }, secrets: made.flatMap((one) => one.secrets) };
@@ -106,7 +106,7 @@ export class WebhookSender {
     }
   }
 
-  #buildHeaders(webhook: Webhook, shipment: Shipment, timestamp: number): Record<string, string> | null {
+  #buildHeaders(webhook: Webhook, shipment: DeliveryRequest, timestamp: number): Record<string, string> | null {
     const signing = this.secrets.getSigningKeys(webhook);
     if (signing === null) return null;
     const { event_id, event, body, delivery_id, attempt } = shipment;
@@ -127,12 +127,12 @@ export class WebhookSender {
  * truncation.
  */
 function toExcerpt(body: Buffer, secrets: readonly string[]): string {
-  if (secrets.length === 0) return body.subarray(0, EXCERPT_CHARACTERS).toString('utf8');
+  if (secrets.length === 0) return body.subarray(0, MAX_EXCERPT_CHARACTERS).toString('utf8');
   const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), body.toString('utf8'));
-  return text.slice(0, EXCERPT_CHARACTERS).toWellFormed();
+  return text.slice(0, MAX_EXCERPT_CHARACTERS).toWellFormed();
 }
 
-function toResult(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<Result, 'at'> {
+function toDeliveryResult(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<DeliveryResult, 'at'> {
   const { status, headers, body, duration_ms } = response;
   const ok = status >= 200 && status < 300;
   const redirect = status >= 300 && status < 400;

@@ -5,19 +5,19 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const PREFIX = 'whsec_';
+const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
+const SECRET_PREFIX = 'whsec_';
 
 /** Creates 256 bits in the format of Standard Webhooks. */
-export const createWebhookSecret = (): string => PREFIX + randomBytes(32).toString('base64');
+export const createWebhookSecret = (): string => SECRET_PREFIX + randomBytes(32).toString('base64');
 
 /**
  * Returns the key for Standard Webhooks: the base64 part after `whsec_` when it has 24 to 64 bytes,
  * else the text itself.
  */
 export function getStandardKey(secret: string): Buffer {
-  const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
-  const bytes = BASE64.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64') : Buffer.alloc(0);
+  const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
+  const bytes = BASE64_PATTERN.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64') : Buffer.alloc(0);
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : Buffer.from(secret, 'utf8');
 }
 

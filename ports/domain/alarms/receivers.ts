@@ -19,16 +19,16 @@ export interface AlarmReceiver {
 /** Lists and notifies the receivers of alarms. */
 export interface AlarmReceivers {
   /** Lists the receivers of an event. @param event as it was emitted */
-  told(event: { id: string; timestamp: string }): Promise<Omit<AlarmReceiver, 'event'>[]>;
+  listReceivers(event: { id: string; timestamp: string }): Promise<Omit<AlarmReceiver, 'event'>[]>;
   /**
    * Forwards an acknowledgement or its withdrawal. Resolves when it is stored; repeats with one id
    * are ignored.
    */
-  said?(word: AlarmWord): Promise<void>;
+  forwardAcknowledgement?(word: AlarmAcknowledgement): Promise<void>;
 }
 
 /** Acknowledgement of an open alarm for its receivers (contract 30, beyond the specification). */
-export interface AlarmWord {
+export interface AlarmAcknowledgement {
   id: string;
   timestamp: string;
   alarm_id: string;

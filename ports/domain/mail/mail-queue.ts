@@ -18,7 +18,7 @@ export interface OutgoingMail {
 }
 
 export interface MailQueue {
-  readonly configured: boolean;
+  readonly isConfigured: boolean;
   /** Queues mails; resolves once they are stored. */
   enqueue(mails: readonly OutgoingMail[]): Promise<void>;
   /** Drops unsent mails. */

@@ -5,7 +5,7 @@ import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-docum
 import { StoreJobRepository } from '../../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 
@@ -33,7 +33,7 @@ describe('jobs: a clock that steps', () => {
       leaseMs: () => LEASE_MS,
       lockMs: LEASE_MS,
       names: () => [NAME],
-      next: () => isoOf(Math.floor(time.now() / DAY_MS + 1) * DAY_MS),
+      next: () => toIsoString(Math.floor(time.now() / DAY_MS + 1) * DAY_MS),
     });
   }
   const step = (ms: number): void => clock.set(clock.now() + ms);
@@ -120,14 +120,14 @@ describe('jobs: a clock that steps', () => {
     const before = repository(wrong);
     await every(before, 5 * MINUTE_MS);
     await runs(before);
-    await before.rows.add(NAME, null, before.rows.in(MINUTE_MS), undefined, 0);
+    await before.rows.add(NAME, null, before.rows.dueIn(MINUTE_MS), undefined, 0);
     const process = repository();
     expect(await runs(process)).to.equal(false);
     clock.advance(MINUTE_MS);
     expect(await runs(process)).to.equal(true);
     clock.advance(4 * MINUTE_MS);
     expect(await runs(process)).to.equal(true);
-    expect((await stored()).due_at).to.equal(isoOf(clock.now() + 5 * MINUTE_MS));
+    expect((await stored()).due_at).to.equal(toIsoString(clock.now() + 5 * MINUTE_MS));
   });
 
   it('evaluates a cron expression again, and keeps an explicit time', async () => {
@@ -136,7 +136,7 @@ describe('jobs: a clock that steps', () => {
     await process.rows.schedule(NAME, '0 0 * * *');
     step(-2 * DAY_MS);
     expect(await runs(process)).to.equal(false);
-    expect((await stored()).due_at).to.equal(isoOf(midnight - 2 * DAY_MS));
+    expect((await stored()).due_at).to.equal(toIsoString(midnight - 2 * DAY_MS));
   });
 
   it('costs one query a minute', async () => {
@@ -145,12 +145,12 @@ describe('jobs: a clock that steps', () => {
     await every(process, 5 * MINUTE_MS);
     await runs(process);
     // Nobody but a clock could have put it there.
-    const far = isoOf(clock.now() + YEAR_MS);
+    const far = toIsoString(clock.now() + YEAR_MS);
     await jobs.change({ id: NAME }, { set: { due_at: far } });
     expect(await runs(process)).to.equal(false);
     expect((await stored()).due_at).to.equal(far);
     clock.advance(MINUTE_MS);
     expect(await runs(process)).to.equal(false);
-    expect((await stored()).due_at).to.equal(isoOf(clock.now() + 5 * MINUTE_MS));
+    expect((await stored()).due_at).to.equal(toIsoString(clock.now() + 5 * MINUTE_MS));
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Job } from 'agenda';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc, Update } from '../../../ports/store.js';
-import { COLLECTIONS, makeJobs, until } from '../../kit/contracts/jobs/harness.js';
+import { JOBS_COLLECTIONS, createJobs, waitUntil } from '../../kit/contracts/jobs/harness.js';
 
 /** Holds every write that ends a lock until `release`. */
 class SlowEnds extends MemoryStore {
@@ -50,15 +50,15 @@ describe('jobs: the end of a run', function () {
 
   it('does not log a run as canceled whose end takes long to store', async () => {
     const store = new SlowEnds();
-    await store.ensure(COLLECTIONS);
+    await store.ensure(JOBS_COLLECTIONS);
     let ran = 0;
-    const { jobs, lines } = makeJobs(store, [{ name: 'a.tick', everyMs: 3_600_000, run: async () => void ran++ }]);
+    const { jobs, lines } = createJobs(store, [{ name: 'a.tick', everyMs: 3_600_000, run: async () => void ran++ }]);
     await jobs.start();
-    await until('the end that is held', async () => store.held > 0);
+    await waitUntil('the end that is held', async () => store.held > 0);
     const before = looks;
-    await until('Agenda looked after the run', async () => looks >= before + 3);
+    await waitUntil('Agenda looked after the run', async () => looks >= before + 3);
     store.release();
-    await until('the end is stored', async () => (await jobs.list())[0]?.last_finished_at);
+    await waitUntil('the end is stored', async () => (await jobs.list())[0]?.last_finished_at);
     await jobs.drain();
     expect(lines).to.deep.equal([]);
     expect(ran).to.equal(1);

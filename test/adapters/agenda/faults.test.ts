@@ -4,11 +4,11 @@ import { AgendaJobs } from '../../../adapters/agenda/jobs.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
-import { StoreFaultLog } from '../../../adapters/node/store-fault-log.js';
-import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
+import { StoreFaultLogger } from '../../../adapters/node/store-fault-log.js';
+import { RepeatedLineLimiter } from '../../../lib/text/repeated-lines.js';
 import type { Logger } from '../../../ports/logger.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
-import { COLLECTIONS, FAST, until } from '../../kit/contracts/jobs/harness.js';
+import { JOBS_COLLECTIONS, FAST_OPTIONS, waitUntil } from '../../kit/contracts/jobs/harness.js';
 import { ManualClock } from '../../kit/clock.js';
 
 /** Rejects queries while it is away, and counts them. */
@@ -53,29 +53,29 @@ class Lines implements Logger {
 describe('jobs: an unavailable store', function () {
   it('is logged once a minute with the number of omitted lines, and so is its return', async () => {
     const store = new AwayStore();
-    await store.ensure(COLLECTIONS);
+    await store.ensure(JOBS_COLLECTIONS);
     const clock = new ManualClock();
     const log = new Lines();
-    const faults = new RepeatedLines(() => clock.monotonic());
+    const faults = new RepeatedLineLimiter(() => clock.monotonic());
     const ports = { store, clock, ids: new RandomIds(clock), metrics: new PrometheusMetrics() };
-    const jobs = new AgendaJobs({ ...ports, log: new StoreFaultLog(log, faults), faults }, FAST);
+    const jobs = new AgendaJobs({ ...ports, log: new StoreFaultLogger(log, faults), faults }, FAST_OPTIONS);
     for (const name of ['a.one', 'a.two', 'a.three']) jobs.define({ name, run: async () => undefined });
     await jobs.start();
     store.away = true;
-    await until('many polls', async () => store.tries >= 20);
+    await waitUntil('many polls', async () => store.tries >= 20);
     expect(log.told.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'jobs: an error outside of any job'],
     ]);
     expect(log.told[0]).to.not.have.property('left_out');
 
     clock.advance(60_000);
-    const again = await until('the next line', async () => log.told[1]);
+    const again = await waitUntil('the next line', async () => log.told[1]);
     expect(again).to.include({ level: 'error', message: 'jobs: an error outside of any job' });
     expect(again['left_out']).to.be.a('number').that.is.at.least(19);
 
     clock.advance(5_000);
     store.away = false;
-    const back = await until('the line that it is back', async () => log.told[2]);
+    const back = await waitUntil('the line that it is back', async () => log.told[2]);
     expect(back).to.include({ level: 'warn', message: 'the store answers again', seconds: 65 });
     expect(back['left_out']).to.be.a('number');
     await jobs.drain();
@@ -85,7 +85,7 @@ describe('jobs: an unavailable store', function () {
   it('is logged by other parts once a minute each, and always by requests and for other errors', () => {
     const clock = new ManualClock();
     const lines = new Lines();
-    const log: Logger = new StoreFaultLog(lines, new RepeatedLines(() => clock.monotonic()));
+    const log: Logger = new StoreFaultLogger(lines, new RepeatedLineLimiter(() => clock.monotonic()));
     const away = new Error('looking failed', { cause: new StoreUnavailable() });
     for (let n = 0; n < 1_000; n++) {
       log.child({ plugin: 'webhooks' }).error({ err: away, n }, 'looking for due deliveries failed');

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { jobsContract } from '../../kit/contracts/jobs.js';
-import { COLLECTIONS, type JobsEngine } from '../../kit/contracts/jobs/harness.js';
+import { JOBS_COLLECTIONS, type JobsEngine } from '../../kit/contracts/jobs/harness.js';
 
 function memory(): JobsEngine {
   let store = new MemoryStore();
   return {
     async open() {
       store = new MemoryStore();
-      await store.ensure(COLLECTIONS);
+      await store.ensure(JOBS_COLLECTIONS);
       return store;
     },
     runner: null,
@@ -28,7 +28,7 @@ function sqlite(): JobsEngine {
       folder = await mkdtemp(join(tmpdir(), 'aos-jobs-'));
       store = new SqliteStore({ path: join(folder, 'jobs.db') });
       await store.connect();
-      await store.ensure(COLLECTIONS);
+      await store.ensure(JOBS_COLLECTIONS);
       return store;
     },
     runner: null,

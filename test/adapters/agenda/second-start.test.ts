@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { isoOf } from '../../../lib/time.js';
+import { toIsoString } from '../../../lib/time.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
-import { JobRows } from '../../../adapters/agenda/job-rows.js';
+import { JobStore } from '../../../adapters/agenda/job-rows.js';
 import { ManualClock } from '../../kit/clock.js';
 
 const EVERY_MS = 60_000;
@@ -40,15 +40,15 @@ describe('repeating jobs at a start', () => {
   /** A start of a process whose job has this interval: how many changes it asked for, and when the job is due then. */
   async function start(everyMs: number): Promise<[changes: number, due: string | undefined]> {
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-    const rows = new JobRows(jobs, clock, new RandomIds(clock), () => expect.fail('it has no cron expression'));
-    const stored = await rows.named(['a.tick', 'a.other']);
+    const rows = new JobStore(jobs, clock, new RandomIds(clock), () => expect.fail('it has no cron expression'));
+    const stored = await rows.findByNames(['a.tick', 'a.other']);
     store.changes = 0;
     await rows.schedule('a.tick', everyMs, stored.get('a.tick'));
     return [store.changes, (await jobs.get('a.tick'))?.due_at];
   }
 
   it('create a job in one write, and write nothing at the next start', async () => {
-    const due = isoOf(clock.now());
+    const due = toIsoString(clock.now());
     expect(await start(EVERY_MS)).to.deep.equal([1, due]);
     clock.advance(1_000);
     expect(await start(EVERY_MS)).to.deep.equal([0, due]);
@@ -57,19 +57,19 @@ describe('repeating jobs at a start', () => {
   it('move to a shorter interval, except when locked', async () => {
     await start(EVERY_MS);
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-    const later = isoOf(clock.now() + EVERY_MS);
+    const later = toIsoString(clock.now() + EVERY_MS);
     await jobs.change({ id: 'a.tick' }, { set: { due_at: later } });
     expect(await start(EVERY_MS)).to.deep.equal([0, later]);
     await jobs.change({ id: 'a.tick' }, { set: { lock: 'x' } });
     expect(await start(1_000)).to.deep.equal([1, later]);
     await jobs.change({ id: 'a.tick' }, { unset: ['lock'] });
-    expect(await start(1_000)).to.deep.equal([1, isoOf(clock.now() + 1_000)]);
+    expect(await start(1_000)).to.deep.equal([1, toIsoString(clock.now() + 1_000)]);
   });
 
   it('are due immediately when they have no due time', async () => {
     await start(EVERY_MS);
     await store.collection<JobDoc>(JOBS_COLLECTION.name).change({ id: 'a.tick' }, { unset: ['due_at'] });
     clock.advance(5_000);
-    expect(await start(EVERY_MS)).to.deep.equal([1, isoOf(clock.now())]);
+    expect(await start(EVERY_MS)).to.deep.equal([1, toIsoString(clock.now())]);
   });
 });

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ArchiveHead } from '../../../adapters/archive/container/head.js';
-import { entryText, readArchive } from '../../../adapters/archive/container/reader.js';
-import { ArchiveRejected } from '../../../adapters/archive/container/rejected.js';
-import { textEntry, writeArchive, type ArchiveEntry } from '../../../adapters/archive/container/writer.js';
-import { rejection } from '../../harness.js';
-import { gzipOf, tarOf } from '../../support/archives.js';
+import { readEntryText, readArchive } from '../../../adapters/archive/container/reader.js';
+import { ArchiveRejectedError } from '../../../adapters/archive/container/rejected.js';
+import { createTextEntry, writeArchive, type ArchiveEntry } from '../../../adapters/archive/container/writer.js';
+import { getRejection } from '../../harness.js';
+import { buildGzip, buildTar } from '../../support/archives.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
 const HEAD: ArchiveHead = {
@@ -40,13 +40,13 @@ describe('archives', () => {
   const contents = async (): Promise<Record<string, string>> => {
     const found: Record<string, string> = {};
     await readArchive(path, null, async (entry, content) => {
-      found[entry.path] = await entryText(entry, content, 1024 * 1024);
+      found[entry.path] = await readEntryText(entry, content, 1024 * 1024);
     });
     return found;
   };
   const refusal = async (): Promise<string> => {
-    const error = await rejection(contents());
-    expect(error).to.be.instanceOf(ArchiveRejected);
+    const error = await getRejection(contents());
+    expect(error).to.be.instanceOf(ArchiveRejectedError);
     expect(error.message).to.include(path);
     return error.message;
   };
@@ -76,23 +76,23 @@ describe('archives', () => {
 
   it('does not overwrite a file, and leaves nothing after a failure', async () => {
     await writeFile(path, 'mine');
-    expect((await rejection(writeArchive(path, HEAD, listed()))).message).to.match(
+    expect((await getRejection(writeArchive(path, HEAD, listed()))).message).to.match(
       /is there already: name another file/,
     );
     expect(await readFile(path, 'utf8')).to.equal('mine');
     const short = join(folder, 'short.tar.gz');
     const less = { path: 'a', size: 5, content: [Buffer.from('abc')] };
-    expect((await rejection(writeArchive(short, HEAD, listed(less)))).message).to.match(/changed while it was copied/);
-    const other = { ...textEntry('a', 'abc'), sha256: '0'.repeat(64) };
-    expect((await rejection(writeArchive(short, HEAD, listed(other)))).message).to.match(/changed while it was copied/);
-    expect((await rejection(writeArchive(join(folder, 'no', 'x'), HEAD, listed()))).message).to.match(
+    expect((await getRejection(writeArchive(short, HEAD, listed(less)))).message).to.match(/changed while it was copied/);
+    const other = { ...createTextEntry('a', 'abc'), sha256: '0'.repeat(64) };
+    expect((await getRejection(writeArchive(short, HEAD, listed(other)))).message).to.match(/changed while it was copied/);
+    expect((await getRejection(writeArchive(join(folder, 'no', 'x'), HEAD, listed()))).message).to.match(
       /is its folder there/,
     );
     expect(await readdir(folder)).to.deep.equal(['a.tar.gz']);
   });
 
   it('rejects any changed byte', async () => {
-    await writeArchive(path, HEAD, listed(textEntry('a', 'first'), textEntry('b', 'second')));
+    await writeArchive(path, HEAD, listed(createTextEntry('a', 'first'), createTextEntry('b', 'second')));
     const tar = gunzipSync(await readFile(path));
     await fc.assert(
       fc.asyncProperty(fc.nat(tar.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
@@ -108,7 +108,7 @@ describe('archives', () => {
   });
 
   it('rejects a truncated archive', async () => {
-    await writeArchive(path, HEAD, listed(textEntry('a', 'first')));
+    await writeArchive(path, HEAD, listed(createTextEntry('a', 'first')));
     const whole = await readFile(path);
     for (let at = 0; at < whole.length; at += 7) {
       await writeFile(path, whole.subarray(0, at));
@@ -119,7 +119,7 @@ describe('archives', () => {
   it('rejects an unlisted or missing entry, another order, and another kind', async () => {
     const head = { name: 'archive.json', content: JSON.stringify(HEAD) };
     const hashes = (...entries: object[]) => ({ name: 'hashes.json', content: JSON.stringify({ entries }) });
-    const cases: [Parameters<typeof tarOf>, RegExp][] = [
+    const cases: [Parameters<typeof buildTar>, RegExp][] = [
       [[{ name: 'a', content: 'x' }], /is no archive of AOS/],
       [[{ name: 'archive.json', content: '{' }], /cannot be read/],
       [
@@ -133,12 +133,12 @@ describe('archives', () => {
       [[head, hashes({ path: 'a', size: 1, sha256: '' })], /holds archive\.json|lacks/],
     ];
     for (const [entries, why] of cases) {
-      await writeFile(path, gzipOf(tarOf(...entries)));
+      await writeFile(path, buildGzip(buildTar(...entries)));
       expect(await refusal()).to.match(why);
     }
     await rm(path);
     await writeArchive(path, { ...HEAD, kind: 'export', migrations: [] }, listed());
-    const error = await rejection(readArchive(path, 'backup', () => Promise.resolve()));
+    const error = await getRejection(readArchive(path, 'backup', () => Promise.resolve()));
     expect(error.message).to.match(/is an export: `aos import` takes it/);
   });
 
@@ -147,7 +147,7 @@ describe('archives', () => {
       if (slow === true || only !== undefined || limits !== undefined) continue;
       await writeFile(path, bytes());
       const error = await contents().catch((reason: unknown) => reason);
-      expect(error, what).to.be.instanceOf(ArchiveRejected);
+      expect(error, what).to.be.instanceOf(ArchiveRejectedError);
     }
   });
 });

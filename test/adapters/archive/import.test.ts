@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MOVES } from '../../../adapters/archive/moving/contents.js';
+import { MOVES_COLLECTION } from '../../../adapters/archive/moving/contents.js';
 import { writeExport } from '../../../adapters/archive/moving/export.js';
-import { importDocuments, judgeExport, type ImportTarget } from '../../../adapters/archive/moving/import.js';
+import { importDocuments, validateExport, type ImportTarget } from '../../../adapters/archive/moving/import.js';
 import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys/keys.js';
 import type { Doc } from '../../../ports/store.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 const ABOUT = { version: '1.0.0', created_at: '2026-11-27T12:00:00.000Z', keys: {} };
 const NOW = (): string => ABOUT.created_at;
@@ -47,13 +47,13 @@ describe('import', () => {
     await importDocuments(
       join(folder, 'e.tar.gz'),
       target(async (filled) => {
-        half = await filled.collection(MOVES).get('import');
+        half = await filled.collection(MOVES_COLLECTION).get('import');
         await checkFingerprints(filled, keys('d'), NOW);
       }),
     );
     expect(half).to.be.an('object');
-    expect(await store.collection(MOVES).get('import')).to.equal(null);
-    expect((await rejection(checkFingerprints(store, keys('x'), NOW))).message).to.include('security.data_key');
+    expect(await store.collection(MOVES_COLLECTION).get('import')).to.equal(null);
+    expect((await getRejection(checkFingerprints(store, keys('x'), NOW))).message).to.include('security.data_key');
     await checkFingerprints(store, keys('d'), NOW);
   });
 
@@ -81,8 +81,8 @@ describe('import', () => {
     expect((await rows.get('new'))?.data).to.deep.equal(Uint8Array.of(0, 255, 7));
     expect(Buffer.compare(Buffer.from([0, 255]), (await rows.get('old'))?.data as Uint8Array)).to.equal(0);
     await writeExport(join(folder, 'again.tar.gz'), ABOUT, store, null);
-    expect((await judgeExport(join(folder, 'again.tar.gz'))).contents.sha256).to.equal(
-      (await judgeExport(join(folder, 'bytes.tar.gz'))).contents.sha256,
+    expect((await validateExport(join(folder, 'again.tar.gz'))).contents.sha256).to.equal(
+      (await validateExport(join(folder, 'bytes.tar.gz'))).contents.sha256,
     );
   });
 
@@ -94,13 +94,13 @@ describe('import', () => {
       const file = join(folder, `${typeof data}.tar.gz`);
       await writeExport(file, ABOUT, source, null);
       const into = { ...target(() => Promise.resolve()), collections: [{ name: 'maps', bytes: 'data', indexes: [] }] };
-      expect((await rejection(importDocuments(file, into))).message).to.include('whose data is no base64');
+      expect((await getRejection(importDocuments(file, into))).message).to.include('whose data is no base64');
       expect(await store.collection('maps').count({})).to.equal(0);
     }
   });
 
   it('leaves the store empty when it cannot be finished', async () => {
-    const error = await rejection(
+    const error = await getRejection(
       importDocuments(
         join(folder, 'e.tar.gz'),
         target(() => Promise.reject(new Error('other keys'))),
@@ -108,6 +108,6 @@ describe('import', () => {
     );
     expect(error.message).to.equal('other keys');
     expect(await store.collection('notes').count({})).to.equal(0);
-    expect(await store.collection(MOVES).get('import')).to.equal(null);
+    expect(await store.collection(MOVES_COLLECTION).get('import')).to.equal(null);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nameOf, newestBackup, prune } from '../../../adapters/archive/backup/names.js';
+import { formatBackupName, findNewestBackupIn, pruneBackups } from '../../../adapters/archive/backup/names.js';
 
 const NOW = Date.parse('2026-11-24T12:00:00Z');
 
@@ -15,21 +15,21 @@ describe('names of backups', () => {
   const put = (name: string): Promise<void> => writeFile(join(folder, name), 'x');
 
   it('finds the newest by its name, not by the time of its file, and none from the future', async () => {
-    expect(await newestBackup(join(folder, 'none'), NOW)).to.equal(null);
-    await put(nameOf('2026-11-24T10:00:00.123Z'));
-    await put(nameOf('2026-11-23T10:00:00Z'));
-    await put(nameOf('2026-11-25T10:00:00Z'));
+    expect(await findNewestBackupIn(join(folder, 'none'), NOW)).to.equal(null);
+    await put(formatBackupName('2026-11-24T10:00:00.123Z'));
+    await put(formatBackupName('2026-11-23T10:00:00Z'));
+    await put(formatBackupName('2026-11-25T10:00:00Z'));
     await put('notes.tar.gz');
     const newest = { path: join(folder, 'aos-20261124T100000Z.tar.gz'), at: '2026-11-24T10:00:00.000Z', bytes: 1 };
-    expect(await newestBackup(folder, NOW)).to.deep.equal(newest);
-    await put(nameOf('2026-11-24T11:00:00Z', '1.2.0/../x'));
-    expect((await newestBackup(folder, NOW))?.path).to.match(/aos-20261124T110000Z-before-1\.2\.0_\.\._x\.tar\.gz$/);
+    expect(await findNewestBackupIn(folder, NOW)).to.deep.equal(newest);
+    await put(formatBackupName('2026-11-24T11:00:00Z', '1.2.0/../x'));
+    expect((await findNewestBackupIn(folder, NOW))?.path).to.match(/aos-20261124T110000Z-before-1\.2\.0_\.\._x\.tar\.gz$/);
   });
 
   it('deletes the oldest per kind above the limit and remains of a day ago, and keeps other files', async () => {
     for (const day of ['20', '21', '22', '23']) {
-      await put(nameOf(`2026-11-${day}T10:00:00Z`));
-      await put(nameOf(`2026-11-${day}T11:00:00Z`, '2.0.0'));
+      await put(formatBackupName(`2026-11-${day}T10:00:00Z`));
+      await put(formatBackupName(`2026-11-${day}T11:00:00Z`, '2.0.0'));
     }
     for (const name of ['mine.tar.gz', '.aos-x.tar.gz.0a1b2c3d.partial', '.aos-y.tar.gz.0a1b2c3e.partial'])
       await put(name);
@@ -37,7 +37,7 @@ describe('names of backups', () => {
     await utimes(join(folder, '.aos-x.tar.gz.0a1b2c3d.partial'), old, old);
     const now = new Date(NOW);
     await utimes(join(folder, '.aos-y.tar.gz.0a1b2c3e.partial'), now, now);
-    await prune(folder, 2, NOW);
+    await pruneBackups(folder, 2, NOW);
     expect((await readdir(folder)).toSorted()).to.deep.equal([
       '.aos-y.tar.gz.0a1b2c3e.partial',
       'aos-20261122T100000Z.tar.gz',

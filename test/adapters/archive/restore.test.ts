@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeBackup } from '../../../adapters/archive/backup/backup.js';
 import { finishRestore, isRestoreReady, restoreBackup } from '../../../adapters/archive/backup/restore.js';
-import { ArchiveRejected } from '../../../adapters/archive/container/rejected.js';
+import { ArchiveRejectedError } from '../../../adapters/archive/container/rejected.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
-import { rejection } from '../../harness.js';
-import { gzipOf, packageOf, tarOf } from '../../support/archives.js';
+import { getRejection } from '../../harness.js';
+import { buildGzip, buildPackage, buildTar } from '../../support/archives.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
 const ABOUT = {
@@ -45,7 +45,7 @@ describe('restoring', function () {
     await mkdir(at('from'));
     await writeFile(at('from', 'data-key'), 'the key');
     const releases = new FsReleaseStore(at('from', 'releases'));
-    const bytes = packageOf({ name: 'app.js', content: 'ok' });
+    const bytes = buildPackage({ name: 'app.js', content: 'ok' });
     const staged = await releases.packages.stage(
       (async function* () {
         yield bytes;
@@ -71,11 +71,11 @@ describe('restoring', function () {
     const { packages, access } = targetAt('to').releases;
     // A web server on the folder denies everyone until a start writes the access files.
     expect(await access.read('shop', '.htaccess')).to.match(/^# aos-access closed\nRequire all denied\n$/);
-    expect(await access.products()).to.deep.equal(['shop']);
-    expect((await packages.held(PLACE))?.texts).to.deep.equal({ manifest: '{"a":1}', signature: 'c2ln' });
-    const promoted = await packages.held({ ...PLACE, channel: 'stable' });
+    expect(await access.listProducts()).to.deep.equal(['shop']);
+    expect((await packages.readPackageInfo(PLACE))?.texts).to.deep.equal({ manifest: '{"a":1}', signature: 'c2ln' });
+    const promoted = await packages.readPackageInfo({ ...PLACE, channel: 'stable' });
     expect(promoted?.texts).to.deep.equal({ manifest: '{"a":2}', signature: null });
-    expect(await packages.staged()).to.deep.equal([]);
+    expect(await packages.listStaged()).to.deep.equal([]);
     expect(await isRestoreReady(at('to'))).to.equal(false);
     expect(await files('to')).to.not.include('ready.json');
   });
@@ -93,14 +93,14 @@ describe('restoring', function () {
     const target = targetAt('to');
     // The run that dies: the store does not take its place.
     await mkdir(at('to', 'aos.db', 'in the way'), { recursive: true });
-    await rejection(restoreBackup(file, target, () => null));
+    await getRejection(restoreBackup(file, target, () => null));
     expect(await isRestoreReady(at('to'))).to.equal(true);
-    await rejection(finishRestore(target));
+    await getRejection(finishRestore(target));
     await rm(at('to', 'aos.db'), { recursive: true });
     expect(await finishRestore(target)).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await finishRestore(target)).to.equal(null);
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
-    expect((await target.releases.packages.held({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
+    expect((await target.releases.packages.readPackageInfo({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
   });
 
   it('writes nothing for hostile and damaged archives', async () => {
@@ -115,7 +115,7 @@ describe('restoring', function () {
         size: Buffer.byteLength(content),
         sha256: hash(content),
       }));
-      return gzipOf(tarOf(head, ...entries, { name: 'hashes.json', content: JSON.stringify({ entries: all }) }));
+      return buildGzip(buildTar(head, ...entries, { name: 'hashes.json', content: JSON.stringify({ entries: all }) }));
     };
     const place = (of: object): string =>
       JSON.stringify({ place: PLACE, sha256: hash('x'), texts: { manifest: '', signature: null }, ...of });
@@ -149,8 +149,8 @@ describe('restoring', function () {
     ];
     for (const [what, bytes, why] of cases) {
       await writeFile(at('x.tar.gz'), bytes);
-      const error = await rejection(restoreBackup(at('x.tar.gz'), targetAt('to'), () => null));
-      expect(error, what).to.be.instanceOf(ArchiveRejected);
+      const error = await getRejection(restoreBackup(at('x.tar.gz'), targetAt('to'), () => null));
+      expect(error, what).to.be.instanceOf(ArchiveRejectedError);
       expect(error.message, what).to.match(why);
       expect(await files('to'), what).to.deep.equal([]);
     }

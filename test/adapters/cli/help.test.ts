@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { matchCommand, formatUnknownCommand } from '../../../adapters/cli/help.js';
-import { helpOf, parse, usageOf, UsageError } from '../../../adapters/cli/usage.js';
+import { formatHelp, parseCommand, formatUsage, UsageError } from '../../../adapters/cli/usage.js';
 
 const user = {
   name: 'user create',
@@ -18,8 +18,8 @@ const COMMANDS = ['serve', 'migrate', 'token create', 'token list', 'user create
 
 describe('cli: help, placeholders and suggestions', () => {
   it('shows real placeholders, and the environment of an option', () => {
-    expect(usageOf(user)).to.equal('aos user create <name> --role <admin|member> [--password-stdin] [--json]');
-    expect(helpOf(user))
+    expect(formatUsage(user)).to.equal('aos user create <name> --role <admin|member> [--password-stdin] [--json]');
+    expect(formatHelp(user))
       .to.match(/--role <admin\|member> +Its role\n/)
       .and.include('(environment: SVC_X)');
   });
@@ -30,7 +30,7 @@ describe('cli: help, placeholders and suggestions', () => {
     ['both with one value', ['ada', '--username=ada', '--role', 'admin'], { username: 'ada', role: 'admin' }],
   ];
   for (const [name, words, options] of read) {
-    it(`takes ${name}`, () => expect({ ...parse(user, words).options }).to.deep.equal(options));
+    it(`takes ${name}`, () => expect({ ...parseCommand(user, words).options }).to.deep.equal(options));
   }
 
   const refused: [string[], string][] = [
@@ -46,7 +46,7 @@ describe('cli: help, placeholders and suggestions', () => {
   ];
   for (const [words, message] of refused) {
     it(`answers "${words.join(' ')}" with: ${message}`, () => {
-      expect(() => parse(user, words)).to.throw(UsageError, new RegExp(`^${message.replaceAll('?', '\\?')}$`));
+      expect(() => parseCommand(user, words)).to.throw(UsageError, new RegExp(`^${message.replaceAll('?', '\\?')}$`));
     });
   }
 

@@ -1,6 +1,6 @@
 /** Arguments and options of commands. */
 import { expect } from 'chai';
-import { parse, UsageError } from '../../../adapters/cli/usage.js';
+import { parseCommand, UsageError } from '../../../adapters/cli/usage.js';
 import type { CommandSpec } from '../../../kernel/contract.js';
 
 const SPEC: CommandSpec = {
@@ -17,7 +17,7 @@ const SPEC: CommandSpec = {
 
 describe('cli: arguments and options', () => {
   it('returns arguments, options with their defaults, and whether JSON is requested', () => {
-    expect(parse(SPEC, ['shop', '--name', 'ci', '--force', '--json'])).to.deep.equal({
+    expect(parseCommand(SPEC, ['shop', '--name', 'ci', '--force', '--json'])).to.deep.equal({
       args: ['shop'],
       options: { name: 'ci', kind: 'master', force: true },
       json: true,
@@ -26,7 +26,7 @@ describe('cli: arguments and options', () => {
   });
 
   it('returns the request for help, for any missing word', () => {
-    for (const option of ['--help', '-h']) expect(parse(SPEC, [option])).to.include({ help: true, json: false });
+    for (const option of ['--help', '-h']) expect(parseCommand(SPEC, [option])).to.include({ help: true, json: false });
   });
 
   for (const [words, message] of [
@@ -37,7 +37,7 @@ describe('cli: arguments and options', () => {
     [['shop', '--name'], '--name needs a value'],
   ] as const)
     it(`rejects ${words.join(' ')}: ${message}`, () => {
-      expect(() => parse(SPEC, words))
+      expect(() => parseCommand(SPEC, words))
         .to.throw(UsageError, message)
         .with.property('help')
         .that.matches(/^Usage: aos token create <project> \[<note>\] --name <text> \[--kind <text>\] \[--force\]/);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsInstallers } from '../../../adapters/fs/installers.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 const AGENT = 'update-agent-linux-x64';
 const manifest = (version: string, more: object = {}): string =>
@@ -38,7 +38,7 @@ describe('fs: installers', () => {
 
   it('has none before a build, and creates no folder for it', async () => {
     expect(await installers.place()).to.deep.equal([]);
-    expect(await installers.manifest()).to.equal(null);
+    expect(await installers.readManifest()).to.equal(null);
     expect(await installers.open(AGENT, null)).to.equal(null);
     expect(await readdir(root)).to.deep.equal(['built']);
   });
@@ -50,12 +50,12 @@ describe('fs: installers', () => {
     expect(await installers.place()).to.deep.equal([AGENT, `${AGENT}.br`, 'installer.json']);
     expect(await installers.place()).to.deep.equal([]);
     expect([await text(null), await text('br'), await text('gzip')]).to.deep.equal(['one', 'one br', null]);
-    expect((await installers.manifest())?.version).to.equal('1.0.0');
+    expect((await installers.readManifest())?.version).to.equal('1.0.0');
     await built(AGENT, 'two, newer');
     await built('installer.json', manifest('1.1.0'));
     const again = new FsInstallers(join(root, 'given'), join(root, 'built'));
     expect(await again.place()).to.deep.equal([AGENT, 'installer.json']);
-    expect((await installers.manifest())?.version).to.equal('1.1.0');
+    expect((await installers.readManifest())?.version).to.equal('1.1.0');
     expect(await text(null)).to.equal('two, newer');
   });
 
@@ -64,20 +64,20 @@ describe('fs: installers', () => {
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
     expect(await installers.announce()).to.equal(true);
-    expect(installers.placing()?.version).to.equal('1.0.0');
-    expect(await installers.manifest()).to.equal(null);
+    expect(installers.getPendingManifest()?.version).to.equal('1.0.0');
+    expect(await installers.readManifest()).to.equal(null);
     await installers.place();
-    expect(installers.placing()).to.equal(null);
+    expect(installers.getPendingManifest()).to.equal(null);
     expect(await installers.announce()).to.equal(false);
-    expect(installers.placing()).to.equal(null);
+    expect(installers.getPendingManifest()).to.equal(null);
     await built(AGENT, 'two, newer');
     await built('installer.json', manifest('1.1.0'));
     expect(await installers.announce()).to.equal(true);
-    expect([installers.placing()?.version, (await installers.manifest())?.version]).to.deep.equal(['1.1.0', '1.0.0']);
+    expect([installers.getPendingManifest()?.version, (await installers.readManifest())?.version]).to.deep.equal(['1.1.0', '1.0.0']);
     await rm(join(root, 'built', AGENT));
     await mkdir(join(root, 'built', AGENT));
     await installers.place();
-    expect(installers.placing()).to.equal(null);
+    expect(installers.getPendingManifest()).to.equal(null);
   });
 
   it('keeps files that were added or changed by others', async () => {
@@ -90,7 +90,7 @@ describe('fs: installers', () => {
     await built('installer.json', manifest('1.1.0'));
     expect(await installers.place()).to.deep.equal([]);
     expect(await given(AGENT)).to.equal('signed by hand');
-    expect((await installers.manifest())?.version).to.equal('0.9.0');
+    expect((await installers.readManifest())?.version).to.equal('0.9.0');
   });
 
   it('restores deleted files', async () => {
@@ -121,7 +121,7 @@ describe('fs: installers', () => {
     ];
     for (const bad of cases) {
       await writeFile(join(root, 'given', 'installer.json'), bad);
-      expect((await rejection(installers.manifest())).message, bad).to.match(/^installer\.json: /);
+      expect((await getRejection(installers.readManifest())).message, bad).to.match(/^installer\.json: /);
     }
   });
 });

@@ -20,11 +20,11 @@ describe('the guides as files', () => {
 
   it('are pages by name, and pictures by path', async () => {
     const manual = new FsManual(join(folder, 'docs'));
-    expect(await manual.pages()).to.deep.equal([
+    expect(await manual.listPages()).to.deep.equal([
       { name: 'b', text: '# B' },
       { name: 'decisions/001-a', text: '# A' },
     ]);
-    const picture = await manual.picture('images/a.png');
+    const picture = await manual.readPicture('images/a.png');
     expect([picture?.type, [...(picture?.bytes ?? [])]]).to.deep.equal(['image/png', [1, 2]]);
   });
 
@@ -39,11 +39,11 @@ describe('the guides as files', () => {
       '.png',
       'a\0.png',
     ]) {
-      expect(await manual.picture(path), path).to.equal(null);
+      expect(await manual.readPicture(path), path).to.equal(null);
     }
   });
 
   it('are empty where the program was installed without them', async () => {
-    expect(await new FsManual(join(folder, 'no')).pages()).to.deep.equal([]);
+    expect(await new FsManual(join(folder, 'no')).listPages()).to.deep.equal([]);
   });
 });

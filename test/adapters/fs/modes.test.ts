@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
+import { PRIVATE_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../adapters/fs/modes.js';
 
 const SIGNED = '# aos-access format=3 product=shop\n';
@@ -14,7 +14,7 @@ describe('fs: modes of the data directory', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const correct = (store = 'releases'): Promise<string[]> =>
-    correctModes({ dataDir: folder, store: join(folder, store), others: [join(folder, 'aos.db')] }, OWN_ACCESS);
+    correctModes({ dataDir: folder, store: join(folder, store), others: [join(folder, 'aos.db')] }, PRIVATE_ACCESS);
   const modeOf = async (...path: string[]): Promise<string> =>
     ((await stat(join(folder, ...path))).mode & 0o7777).toString(8);
   const file = (name: string, mode: number, text = ''): Promise<void> =>

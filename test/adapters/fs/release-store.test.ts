@@ -4,12 +4,12 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
+import { PRIVATE_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { FileReplaced, FolderTaken, DiskFull } from '../../../ports/release-store.js';
-import { packageOf, piecesOf, releaseStoreContract } from '../../kit/contracts/release-store.js';
-import { rejection } from '../../harness.js';
+import { buildPackage, splitChunks, releaseStoreContract } from '../../kit/contracts/release-store.js';
+import { getRejection } from '../../harness.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
 const TEXTS = { manifest: '{}', signature: 'eA==' };
@@ -28,7 +28,7 @@ describe('the release store on the file system', function () {
     ((await stat(join(root(), ...path))).mode & 0o7777).toString(8);
   const filled = async (): Promise<FsReleaseStore> => {
     const store = new FsReleaseStore(root());
-    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    const { id } = await store.packages.stage(splitChunks(buildPackage({ a: 'x' })), LIMITS);
     await store.packages.put(id, PLACE, TEXTS);
     await store.channels.write('shop', 'stable', '{}');
     await store.access.write('shop', '.htpasswd', '# aos-access format=3 product=shop\n');
@@ -66,7 +66,7 @@ describe('the release store on the file system', function () {
     await chmod(join(root(), 'shop'), 0o700);
     await chmod(join(root(), 'shop', '.htpasswd'), 0o644);
     await chmod(join(root(), '.incoming'), 0o755);
-    expect(await correctModes({ dataDir: data, store: root(), others: [] }, OWN_ACCESS)).to.deep.equal([]);
+    expect(await correctModes({ dataDir: data, store: root(), others: [] }, PRIVATE_ACCESS)).to.deep.equal([]);
     expect(await modeOf('..')).to.equal('711');
     expect(await modeOf('..', 'installer')).to.equal('700');
     expect(await modeOf('..', 'release-key.pem')).to.equal('600');
@@ -80,7 +80,7 @@ describe('the release store on the file system', function () {
     const data = join(folder, 'data');
     const deep = join(data, 'srv', 'releases');
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
-    const correct = (): Promise<string[]> => correctModes({ dataDir: data, store: deep, others: [] }, OWN_ACCESS);
+    const correct = (): Promise<string[]> => correctModes({ dataDir: data, store: deep, others: [] }, PRIVATE_ACCESS);
     await mkdir(deep, { recursive: true });
     await chmod(join(data, 'srv'), 0o700);
     expect(await correct()).to.deep.equal([]);
@@ -96,30 +96,30 @@ describe('the release store on the file system', function () {
     await mkdir(join(root(), 'blog', 'posts', '2026'), { recursive: true });
     await writeFile(join(root(), 'blog', '.htaccess'), 'Require all denied\n');
     await chmod(join(root(), 'blog'), 0o555);
-    expect(await store.access.products()).to.deep.equal(['shop']);
+    expect(await store.access.listProducts()).to.deep.equal(['shop']);
     await store.probe(0);
     // Its access files were taken away on purpose: the packages still are the service's.
     await rm(join(root(), 'shop', '.htpasswd'));
-    expect(await store.access.products()).to.deep.equal(['shop']);
+    expect(await store.access.listProducts()).to.deep.equal(['shop']);
   });
 
   it('writes nothing into a folder of others with the name of a product, and reports it', async () => {
     const store = await filled();
     const blog = join(root(), 'blog');
     await mkdir(blog);
-    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    const { id } = await store.packages.stage(splitChunks(buildPackage({ a: 'x' })), LIMITS);
     const writes: Record<string, () => Promise<unknown>> = {
-      admit: () => store.admit('blog'),
+      admit: () => store.requireFolder('blog'),
       access: () => store.access.write('blog', '.htaccess', '# aos-access format=3 product=blog\n'),
       channels: () => store.channels.write('blog', 'stable', '{}'),
       packages: () => store.packages.put(id, { ...PLACE, product: 'blog' }, TEXTS),
     };
     // An empty folder, and one that a crash left, is the product's.
     await writeFile(join(blog, '.ht-left'), '# aos');
-    await store.admit('blog');
+    await store.requireFolder('blog');
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
     for (const [name, write] of Object.entries(writes)) {
-      const refused = await rejection(write());
+      const refused = await getRejection(write());
       expect(refused, name).to.be.instanceOf(FolderTaken);
       expect(refused.message, name).to.equal(
         `${blog} is not this service's: it holds ".htaccess". Move it elsewhere, or name a directory of its own in ` +
@@ -129,11 +129,11 @@ describe('the release store on the file system', function () {
     expect((await readdir(blog)).toSorted()).to.deep.equal(['.ht-left', '.htaccess']);
     expect(await readFile(join(blog, '.htaccess'), 'utf8')).to.equal('Require all denied\n');
     await symlink(blog, join(root(), 'linked'));
-    expect((await rejection(store.admit('linked'))).message).to.contain('it is a link');
+    expect((await getRejection(store.requireFolder('linked'))).message).to.contain('it is a link');
     await writeFile(join(root(), 'file'), '');
-    expect((await rejection(store.admit('file'))).message).to.contain('it is no folder');
-    await store.admit('shop');
-    await store.admit('new');
+    expect((await getRejection(store.requireFolder('file'))).message).to.contain('it is no folder');
+    await store.requireFolder('shop');
+    await store.requireFolder('new');
   });
 
   it('follows no link', async () => {
@@ -146,7 +146,7 @@ describe('the release store on the file system', function () {
     expect(await store.open(['linked', 'stable', 'latest.json'])).to.equal(null);
     expect(await store.open(['shop', 'secret'])).to.equal(null);
     expect(await store.open(['shop', 'beta', 'latest.json'])).to.equal(null);
-    expect(await store.access.products()).to.deep.equal(['shop']);
+    expect(await store.access.listProducts()).to.deep.equal(['shop']);
   });
 
   it('reports a file that was replaced or withdrawn during a request', async () => {
@@ -156,20 +156,20 @@ describe('the release store on the file system', function () {
       for await (const _ of file?.read(0, 1) ?? []);
     };
     const old = await store.open(path);
-    await store.packages.put((await store.packages.stage(piecesOf(randomBytes(9)), LIMITS)).id, PLACE, TEXTS);
-    expect(await rejection(read(old))).to.be.instanceOf(FileReplaced);
+    await store.packages.put((await store.packages.stage(splitChunks(randomBytes(9)), LIMITS)).id, PLACE, TEXTS);
+    expect(await getRejection(read(old))).to.be.instanceOf(FileReplaced);
     const current = await store.open(path);
     await store.packages.withdraw(PLACE);
-    expect(await rejection(read(current))).to.be.instanceOf(FileReplaced);
+    expect(await getRejection(read(current))).to.be.instanceOf(FileReplaced);
   });
 
   it('rejects packages when less space is free than required', async () => {
     const store = new FsReleaseStore(root());
-    const free = await store.packages.freeBytes();
+    const free = await store.packages.getFreeBytes();
     expect(free).to.be.above(0);
     const limits = { bytes: 1 << 20, keepFree: Number.MAX_SAFE_INTEGER };
-    expect(await rejection(store.packages.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(DiskFull);
-    expect(await store.packages.staged()).to.deep.equal([]);
+    expect(await getRejection(store.packages.stage(splitChunks(randomBytes(10)), limits))).to.be.instanceOf(DiskFull);
+    expect(await store.packages.listStaged()).to.deep.equal([]);
   });
 
   it('finds everything again after a restart, with the same tags', async () => {
@@ -177,10 +177,10 @@ describe('the release store on the file system', function () {
     const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
     const after = new FsReleaseStore(root());
     expect((await after.open(path))?.tag).to.equal((await before.open(path))?.tag);
-    expect(await after.access.products()).to.deep.equal(['shop']);
-    const { id } = await before.packages.stage(piecesOf(Buffer.from('left behind')), LIMITS);
-    expect((await after.packages.staged()).map((one) => one.id)).to.deep.equal([id]);
+    expect(await after.access.listProducts()).to.deep.equal(['shop']);
+    const { id } = await before.packages.stage(splitChunks(Buffer.from('left behind')), LIMITS);
+    expect((await after.packages.listStaged()).map((one) => one.id)).to.deep.equal([id]);
     await after.packages.discard(id);
-    expect(await before.packages.staged()).to.deep.equal([]);
+    expect(await before.packages.listStaged()).to.deep.equal([]);
   });
 });

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createHook } from 'node:async_hooks';
 import { gzipSync } from 'node:zlib';
 import { PackageRejected } from '../../../ports/release-store.js';
-import { tarEntry } from '../../support/archives.js';
-import { SMALL_BYTES, Workshop } from '../../../adapters/fs/workshop.js';
+import { buildTarEntry } from '../../support/archives.js';
+import { MAX_SMALL_PACKAGE_BYTES, ThreadPackageReader } from '../../../adapters/fs/workshop.js';
 
 describe('fs: the workshop', () => {
   let dir: string;
@@ -25,8 +25,8 @@ describe('fs: the workshop', () => {
 
   for (const [size, wanted] of [
     [0, 0],
-    [SMALL_BYTES, 0],
-    [SMALL_BYTES + 1, 1],
+    [MAX_SMALL_PACKAGE_BYTES, 0],
+    [MAX_SMALL_PACKAGE_BYTES + 1, 1],
   ] as const)
     it(`hashes ${size} bytes with ${wanted} threads`, async () => {
       const bytes = Buffer.alloc(size, 'x');
@@ -34,13 +34,13 @@ describe('fs: the workshop', () => {
       await writeFile(path, bytes);
       threads = 0;
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      expect(await new Workshop().hash(path)).to.deep.equal({ sha256, size });
+      expect(await new ThreadPackageReader().hash(path)).to.deep.equal({ sha256, size });
       expect(threads).to.equal(wanted);
     });
 
   const RULES = { platform: 'any', entry: null };
   const packed = (...files: [name: string, content: string][]): Buffer =>
-    gzipSync(Buffer.concat([...files.map(([name, content]) => tarEntry({ name, content })), Buffer.alloc(1024)]));
+    gzipSync(Buffer.concat([...files.map(([name, content]) => buildTarEntry({ name, content })), Buffer.alloc(1024)]));
   const inspected = async (bytes: Buffer): Promise<[object, threads: number]> => {
     const path = join(dir, 'package');
     await writeFile(path, bytes);
@@ -48,7 +48,7 @@ describe('fs: the workshop', () => {
       for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100);
     }
     threads = 0;
-    const asked = [path, pieces()].map((source) => new Workshop().inspect(source, RULES));
+    const asked = [path, pieces()].map((source) => new ThreadPackageReader().inspect(source, RULES));
     const [byPath, byPieces] = await Promise.all(asked.map((one) => one.catch((error: Error) => ({ error }))));
     expect(byPieces).to.deep.equal(byPath);
     return [byPath ?? {}, threads];

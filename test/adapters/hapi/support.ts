@@ -48,7 +48,7 @@ const sessionOf = (role: Role): Principal & { kind: 'session' } => ({
  * A cookie `session-<role>` is a session. The form token of a cookie is `csrf(<cookie>)`, in base64url.
  */
 export const fakeAuthenticator: Authenticator = {
-  bearer: async (secret) => {
+  authenticateBearer: async (secret) => {
     if (secret === 'shared') return { kind: 'shared_key' };
     if (secret === 'broken') throw new Error('the token store is down');
     const match = /^(master|sub|watchdog|setup|intake)(#\d+)?:(.*)$/.exec(secret);
@@ -56,11 +56,11 @@ export const fakeAuthenticator: Authenticator = {
     const principal = tokenOf(match[1] as TokenKind, ...match[3]!.split(',').filter(Boolean));
     return principal.kind === 'token' && match[2] ? { ...principal, id: secret } : principal;
   },
-  session: async (cookie) => {
+  authenticateSession: async (cookie) => {
     const role = /^session-(admin|member|installer)$/.exec(cookie)?.[1];
     return role ? sessionOf(role as Role) : null;
   },
-  csrf: (cookie) => Buffer.from(`csrf(${cookie})`).toString('base64url'),
+  getCsrfToken: (cookie) => Buffer.from(`csrf(${cookie})`).toString('base64url'),
 };
 
 export interface LogLine {

@@ -1,6 +1,6 @@
 /** The log on a bad day says each thing once a minute (contract 95, a bad day). */
 import { expect } from 'chai';
-import { connectionLines } from '../../../adapters/mongodb/connection-lines.js';
+import { createConnectionLogger } from '../../../adapters/mongodb/connection-lines.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 
@@ -9,7 +9,7 @@ describe('mongodb: log lines of an unavailable server', () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     let lost = 0;
-    const tell = connectionLines(log, clock, () => (lost += 1));
+    const tell = createConnectionLogger(log, clock, () => (lost += 1));
     for (let second = 0; second <= 60; second++) {
       tell('away', new Error('no server'));
       tell('connected');

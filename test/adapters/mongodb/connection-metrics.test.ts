@@ -1,6 +1,6 @@
 /** The connection to MongoDB as numbers. */
 import { expect } from 'chai';
-import { connectionMetrics } from '../../../adapters/mongodb/connection-metrics.js';
+import { createConnectionMetrics } from '../../../adapters/mongodb/connection-metrics.js';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { ManualClock } from '../../kit/clock.js';
 
@@ -8,7 +8,7 @@ describe('metrics of the connection to MongoDB', () => {
   it('report whether it responds, when it last did, and the duration of operations', async () => {
     const metrics = new PrometheusMetrics();
     const clock = new ManualClock();
-    const ears = connectionMetrics(metrics, clock);
+    const ears = createConnectionMetrics(metrics, clock);
     const value = async (name: string): Promise<number> =>
       Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.render())?.[1]);
     const began = clock.now() / 1_000;

@@ -7,7 +7,7 @@ import {
   type WriteError,
 } from 'mongodb';
 import { expect } from 'chai';
-import { translated } from '../../../adapters/mongodb/errors.js';
+import { toStoreError } from '../../../adapters/mongodb/errors.js';
 import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../../../ports/store.js';
 
@@ -15,29 +15,29 @@ const server = (code: number): MongoServerError => new MongoServerError({ messag
 
 describe('mongodb: errors', () => {
   it('are translated to those of the port', () => {
-    expect(translated(new MongoServerError({ message: 'dup key', code: 11000, keyPattern: { ref: 1 } })))
+    expect(toStoreError(new MongoServerError({ message: 'dup key', code: 11000, keyPattern: { ref: 1 } })))
       .to.be.instanceOf(StoreConflict)
       .and.to.have.property('index', 'ref');
-    expect(translated(server(14))).to.be.instanceOf(TypeError);
+    expect(toStoreError(server(14))).to.be.instanceOf(TypeError);
     for (const code of [91, 64, 189, 262, 10107, 11600, 13435])
-      expect(translated(server(code))).to.be.instanceOf(StoreUnavailable);
-    expect(translated(new MongoNetworkError('connection closed'))).to.be.instanceOf(StoreUnavailable);
+      expect(toStoreError(server(code))).to.be.instanceOf(StoreUnavailable);
+    expect(toStoreError(new MongoNetworkError('connection closed'))).to.be.instanceOf(StoreUnavailable);
     for (const code of ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'])
-      expect(translated(Object.assign(new Error('write'), { code }))).to.be.instanceOf(StoreUnavailable);
+      expect(toStoreError(Object.assign(new Error('write'), { code }))).to.be.instanceOf(StoreUnavailable);
   });
 
   it('report a full disk or an exhausted quota, for any code', () => {
-    for (const code of [14031, 12501]) expect(translated(server(code))).to.be.instanceOf(StoreFull);
+    for (const code of [14031, 12501]) expect(toStoreError(server(code))).to.be.instanceOf(StoreFull);
     for (const message of [
       'WT_SESSION.commit_transaction: 28: No space left on device',
       'you are over your space quota, using 513 MB of 512 MB',
     ])
-      expect(translated(new MongoServerError({ message, code: 8 }))).to.be.instanceOf(StoreFull);
+      expect(toStoreError(new MongoServerError({ message, code: 8 }))).to.be.instanceOf(StoreFull);
   });
 
   it('report the gravest error of a bulk', () => {
     const bulk = (codes: readonly number[]): unknown =>
-      translated(
+      toStoreError(
         new MongoBulkWriteError(
           { message: 'write failed', code: codes[0] ?? 0, writeErrors: codes.map((code) => ({ code }) as WriteError) },
           {} as BulkWriteResult,
@@ -51,12 +51,12 @@ describe('mongodb: errors', () => {
   it('report a replaced client as an unavailable store', () => {
     for (const name of ['MongoClientClosedError', 'MongoExpiredSessionError', 'MongoStalePrimaryError']) {
       const error = Object.defineProperty(new MongoNetworkError('closed'), 'name', { value: name });
-      expect(translated(error)).to.be.instanceOf(StoreUnavailable);
+      expect(toStoreError(error)).to.be.instanceOf(StoreUnavailable);
     }
   });
 
   it('keep errors without an equivalent, and those of others', () => {
-    for (const error of [server(1), new Error('x'), new TypeError('y')]) expect(translated(error)).to.equal(error);
+    for (const error of [server(1), new Error('x'), new TypeError('y')]) expect(toStoreError(error)).to.equal(error);
   });
 
   it('report a lost server as unavailable, for every kind of call', async () => {

@@ -1,7 +1,7 @@
 /** Who serves a store together (contract 95, several processes). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { Peers } from '../../../adapters/mongodb/peers.js';
+import { PeerCounter } from '../../../adapters/mongodb/peers.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
 import { ManualClock } from '../../kit/clock.js';
@@ -25,9 +25,9 @@ describe('mongodb: the processes of a store', () => {
   let store: AwayStore;
   let clock: ManualClock;
   let log: RecordingLog;
-  const peers: Peers[] = [];
-  const peer = (): Peers => {
-    const made = new Peers({ store, clock, ids: new RandomIds(clock), log, version: '1.0.0' });
+  const peers: PeerCounter[] = [];
+  const peer = (): PeerCounter => {
+    const made = new PeerCounter({ store, clock, ids: new RandomIds(clock), log, version: '1.0.0' });
     peers.push(made);
     return made;
   };
@@ -50,28 +50,28 @@ describe('mongodb: the processes of a store', () => {
   it('are counted when they start, stop or are killed', async () => {
     const [first, second, third] = [peer(), peer(), peer()];
     expect(first.count).to.equal(1);
-    for (const one of [first, second, third]) await one.look();
-    for (const one of [first, second]) await one.look();
+    for (const one of [first, second, third]) await one.update();
+    for (const one of [first, second]) await one.update();
     expect([first, second, third].map(({ count }) => count)).to.deep.equal([3, 3, 3]);
     await second.stop();
-    await first.look();
+    await first.update();
     expect(first.count).to.equal(2);
     // The third was killed: its document does not change any more, whatever the time of day says.
     clock.set('2030-01-01T00:00:00.000Z');
     clock.advance(29_999);
-    await first.look();
+    await first.update();
     expect(first.count).to.equal(2);
     clock.advance(1);
-    await first.look();
+    await first.update();
     expect(first.count).to.equal(1);
     clock.advance(70_000);
-    await first.look();
+    await first.update();
     expect(await store.collection('kernel_processes').count()).to.equal(1);
   });
 
   it('are unchanged while the store is unavailable', async () => {
     const [first, second] = [peer(), peer()];
-    await second.look();
+    await second.update();
     await first.start();
     expect(first.count).to.equal(2);
     store.away = true;

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeKeys, encodeKeys } from '../../../adapters/mongodb/keys.js';
 import { toIndex } from '../../../adapters/mongodb/indexes.js';
-import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
+import { parseDatabaseName, MongoStore } from '../../../adapters/mongodb/store.js';
 import {
-  conflictOf,
+  getConflictIndex,
   escapeRegex,
   fromStored,
   toQuery,
@@ -12,7 +12,7 @@ import {
   toStored,
   toUpdate,
 } from '../../../adapters/mongodb/translate.js';
-import { applyUpdate, matches, toPlainUpdate } from '../../../ports/document.js';
+import { applyUpdate, matchesFilter, toPlainUpdate } from '../../../ports/document.js';
 import type { Doc, Json, Update } from '../../../ports/store.js';
 import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../kit/contracts/arbitraries.js';
 import { holds, updated } from './support/interpreter.js';
@@ -22,7 +22,7 @@ describe('translation to MongoDB', () => {
     fc.assert(
       fc.property(arbitraryFilter, fc.array(arbitraryDoc, { minLength: 5, maxLength: 10 }), (filter, docs) => {
         for (const doc of docs)
-          expect(holds(toQuery(filter), toStored(doc)), JSON.stringify([filter, doc])).to.equal(matches(doc, filter));
+          expect(holds(toQuery(filter), toStored(doc)), JSON.stringify([filter, doc])).to.equal(matchesFilter(doc, filter));
       }),
       { numRuns: 1000 },
     );
@@ -123,17 +123,17 @@ describe('translation to MongoDB', () => {
   it('names the index of a conflict, for any message of the server', () => {
     const message = (index: string) =>
       `E11000 duplicate key error collection: aos.t index: ${index} dup key: { x: "index: y" }`;
-    expect(conflictOf({ message: message('_id_') })).to.equal('id');
-    expect(conflictOf({ message: message('o.key') })).to.equal('o.key');
-    expect(conflictOf({ message: message('aos.t.$ref') })).to.equal('ref');
-    expect(conflictOf({ message: 'x', keyPattern: { _id: 1 } })).to.equal('id');
-    expect(conflictOf({ message: message('other'), keyPattern: { ref: 1 } })).to.equal('ref');
+    expect(getConflictIndex({ message: message('_id_') })).to.equal('id');
+    expect(getConflictIndex({ message: message('o.key') })).to.equal('o.key');
+    expect(getConflictIndex({ message: message('aos.t.$ref') })).to.equal('ref');
+    expect(getConflictIndex({ message: 'x', keyPattern: { _id: 1 } })).to.equal('id');
+    expect(getConflictIndex({ message: message('other'), keyPattern: { ref: 1 } })).to.equal('ref');
   });
 
   it('uses the path of the URL as the database', () => {
-    expect(databaseOf('mongodb://h1:1,h2:2/')).to.equal('aos');
-    expect(databaseOf('mongodb://h')).to.equal('aos');
-    expect(databaseOf('mongodb+srv://u:p%2F@h/my_db?retryWrites=true')).to.equal('my_db');
+    expect(parseDatabaseName('mongodb://h1:1,h2:2/')).to.equal('aos');
+    expect(parseDatabaseName('mongodb://h')).to.equal('aos');
+    expect(parseDatabaseName('mongodb+srv://u:p%2F@h/my_db?retryWrites=true')).to.equal('my_db');
   });
 
   it('reports a missing server', async () => {

@@ -1,7 +1,7 @@
 /** Addresses by table (contract 70, delivery, egress). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { judgeAddress, judgeUrl } from '../../../adapters/node/egress.js';
+import { findAddressBlock, checkUrl } from '../../../adapters/node/egress.js';
 import type { EgressPolicy } from '../../../ports/outbound.js';
 
 const privateOk: EgressPolicy = { mode: 'private-ok', allow: [] };
@@ -78,37 +78,37 @@ const PUBLIC = [
 describe('egress policy', () => {
   for (const address of ALWAYS) {
     it(`blocks ${address} with any allow list`, () => {
-      expect(judgeAddress(address, privateOk)).to.equal(`the address ${address} is never allowed`);
+      expect(findAddressBlock(address, privateOk)).to.equal(`the address ${address} is never allowed`);
       const all = { mode: 'public-only', allow: ['0.0.0.0/0', '::/0'] } as const;
-      expect(judgeAddress(address, all)).to.equal(`the address ${address} is never allowed`);
+      expect(findAddressBlock(address, all)).to.equal(`the address ${address} is never allowed`);
     });
   }
   for (const address of PRIVATE) {
     it(`allows ${address} unless only public addresses are allowed`, () => {
-      expect(judgeAddress(address, privateOk)).to.equal(null);
-      expect(judgeAddress(address, publicOnly)).to.equal(`the address ${address} is not a public one`);
+      expect(findAddressBlock(address, privateOk)).to.equal(null);
+      expect(findAddressBlock(address, publicOnly)).to.equal(`the address ${address} is not a public one`);
     });
   }
   for (const address of PUBLIC) {
     it(`allows ${address} as public`, () => {
-      expect(judgeAddress(address, publicOnly)).to.equal(null);
+      expect(findAddressBlock(address, publicOnly)).to.equal(null);
     });
   }
 
   it('allows named networks, also as a mapped address', () => {
     const policy: EgressPolicy = { mode: 'public-only', allow: ['10.0.0.0/8', 'fd12::/16', 'nonsense'] };
-    expect(judgeAddress('10.9.9.9', policy)).to.equal(null);
-    expect(judgeAddress('::ffff:10.9.9.9', policy)).to.equal(null);
-    expect(judgeAddress('fd12::5', policy)).to.equal(null);
-    expect(judgeAddress('192.168.0.1', policy)).to.equal('the address 192.168.0.1 is not a public one');
+    expect(findAddressBlock('10.9.9.9', policy)).to.equal(null);
+    expect(findAddressBlock('::ffff:10.9.9.9', policy)).to.equal(null);
+    expect(findAddressBlock('fd12::5', policy)).to.equal(null);
+    expect(findAddressBlock('192.168.0.1', policy)).to.equal('the address 192.168.0.1 is not a public one');
   });
 
   it('checks every IPv4 address equally, in every notation', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom(privateOk, publicOnly), (address, policy) => {
-        const plain = judgeAddress(address, policy) === null;
-        expect(judgeAddress(`::ffff:${address}`, policy) === null).to.equal(plain);
-        expect(judgeAddress(`64:ff9b::${address}`, policy) === null).to.equal(plain);
+        const plain = findAddressBlock(address, policy) === null;
+        expect(findAddressBlock(`::ffff:${address}`, policy) === null).to.equal(plain);
+        expect(findAddressBlock(`64:ff9b::${address}`, policy) === null).to.equal(plain);
       }),
     );
   });
@@ -131,7 +131,7 @@ describe('egress policy', () => {
   ];
   for (const [url, fault, reason] of refused) {
     it(`${url}: ${fault}`, () => {
-      const verdict = judgeUrl(url, privateOk);
+      const verdict = checkUrl(url, privateOk);
       expect(verdict).to.include({ fault });
       expect((verdict as { reason: string }).reason).to.match(reason);
     });
@@ -139,7 +139,7 @@ describe('egress policy', () => {
 
   it('tries names and permitted addresses', () => {
     for (const url of ['http://example.org/x?y#z', 'https://127.0.0.1:8443/', 'http://[::1]:80/']) {
-      expect(judgeUrl(url, privateOk)).to.be.instanceOf(URL);
+      expect(checkUrl(url, privateOk)).to.be.instanceOf(URL);
     }
   });
 });

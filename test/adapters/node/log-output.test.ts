@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { LogOutput, type LostLines, type Descriptor } from '../../../adapters/node/log-output.js';
-import { until } from '../../harness.js';
+import { LogOutput, type LostLines, type LogDescriptor } from '../../../adapters/node/log-output.js';
+import { waitUntil } from '../../harness.js';
 
 const fault = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
 /** A file that takes what it is told to: null everything, a number so many bytes of a write, a code nothing. */
-class Scripted implements Descriptor {
+class Scripted implements LogDescriptor {
   #taken: Buffer[] = [];
   asked = 0;
   answer: number | string | null = null;
-  write: Descriptor['write'] = (bytes, done) => {
+  write: LogDescriptor['write'] = (bytes, done) => {
     this.asked += 1;
     setImmediate(() => {
       if (typeof this.answer === 'string') done(fault(this.answer), 0);
       else done(null, this.#take(bytes));
     });
   };
-  writeSync: Descriptor['writeSync'] = (bytes) => {
+  writeSync: LogDescriptor['writeSync'] = (bytes) => {
     this.asked += 1;
     if (typeof this.answer === 'string') throw fault(this.answer);
     return this.#take(bytes);
@@ -42,7 +42,7 @@ describe('LogOutput', () => {
   });
   afterEach(() => {
     file.answer = null;
-    output.end();
+    output.flushSync();
   });
   const flushed = (): Promise<void> => new Promise((resolve) => output.flush(resolve));
 
@@ -62,7 +62,7 @@ describe('LogOutput', () => {
     output.write('two\n');
     expect(file.text).to.equal('');
     file.answer = null;
-    await until('both lines', () => file.text === 'one\ntwo\n');
+    await waitUntil('both lines', () => file.text === 'one\ntwo\n');
     expect(lost).to.deep.equal([]);
   });
 
@@ -72,7 +72,7 @@ describe('LogOutput', () => {
     for (let index = 0; index < 5_000; index++) output.write(line);
     await flushed();
     file.answer = null;
-    await until('what was lost', () => lost.length === 1);
+    await waitUntil('what was lost', () => lost.length === 1);
     // Beside the 4 MiB that wait there is the line that was being written.
     expect(lost).to.deep.equal([{ lines: 5_000 - 4_096 - 1, code: 'ENOSPC' }]);
   });
@@ -82,7 +82,7 @@ describe('LogOutput', () => {
     output.write('one\n');
     await flushed();
     output.write('two\n');
-    output.end();
+    output.flushSync();
     expect(file.asked).to.equal(1);
   });
 
@@ -90,10 +90,10 @@ describe('LogOutput', () => {
     file.answer = 'ENOSPC';
     output.write('one\n');
     await flushed();
-    output.end();
+    output.flushSync();
     expect(file.asked).to.equal(2);
     file.answer = 2;
-    output.end();
+    output.flushSync();
     expect(file.text).to.equal('one\n');
   });
 });

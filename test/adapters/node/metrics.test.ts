@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
-import { processMetrics } from '../../../adapters/node/process-metrics.js';
+import { registerProcessMetrics } from '../../../adapters/node/process-metrics.js';
 
 /** The samples, without comments. */
 const samples = async (metrics: PrometheusMetrics): Promise<string[]> =>
@@ -85,7 +85,7 @@ describe('PrometheusMetrics', () => {
 
   it('exports the resources of the process', async () => {
     const metrics = new PrometheusMetrics();
-    processMetrics(metrics, 1_000);
+    registerProcessMetrics(metrics, 1_000);
     const read = async (): Promise<Map<string, number>> =>
       new Map(
         (await samples(metrics)).map((line): [string, number] => [

@@ -6,7 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { candidates, Names, parseHosts, parseSearch } from '../../../adapters/node/names.js';
+import { listCandidateNames, HostResolver, parseHosts, parseSearchList } from '../../../adapters/node/names.js';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { OutboundError } from '../../../ports/outbound.js';
 
@@ -77,7 +77,7 @@ describe('Names', function () {
     dns = await Dns.open(records);
     await writeFile(join(folder, 'hosts'), more.hosts ?? '');
     await writeFile(join(folder, 'resolv.conf'), more.resolv ?? '');
-    return new Names({
+    return new HostResolver({
       servers: [dns.server],
       hosts: join(folder, 'hosts'),
       resolvConf: join(folder, 'resolv.conf'),
@@ -187,11 +187,11 @@ describe('Names', function () {
       ],
       ['b.test', [{ address: '::1', family: 6 }]],
     ]);
-    expect(parseSearch('domain a.test\nsearch b.test c.test . ; x\noptions rotate ndots:99')).to.deep.equal({
+    expect(parseSearchList('domain a.test\nsearch b.test c.test . ; x\noptions rotate ndots:99')).to.deep.equal({
       suffixes: ['b.test', 'c.test'],
       ndots: 15,
     });
-    expect(candidates('a.b', { suffixes: ['c'], ndots: 1 })).to.deep.equal(['a.b', 'a.b.c']);
-    expect(candidates('a.b', { suffixes: ['c'], ndots: 5 })).to.deep.equal(['a.b.c', 'a.b']);
+    expect(listCandidateNames('a.b', { suffixes: ['c'], ndots: 1 })).to.deep.equal(['a.b', 'a.b.c']);
+    expect(listCandidateNames('a.b', { suffixes: ['c'], ndots: 5 })).to.deep.equal(['a.b.c', 'a.b']);
   });
 });

@@ -290,8 +290,8 @@ describe('NodeOutbound', () => {
     expect((await fault(get('http://u:p@hook.test/')))[0]).to.equal('invalid_url');
     const headers = { 'x-bad': 'a\r\nb: c' };
     expect((await fault(get('http://hook.test/', { headers })))[0]).to.equal('invalid_url');
-    expect(outbound.judge('http://[::]/', policy)).to.equal('the address :: is never allowed');
-    expect(outbound.judge('http://hook.test/', policy)).to.equal(null);
+    expect(outbound.checkUrl('http://[::]/', policy)).to.equal('the address :: is never allowed');
+    expect(outbound.checkUrl('http://hook.test/', policy)).to.equal(null);
   });
 
   describe('reused connections', () => {

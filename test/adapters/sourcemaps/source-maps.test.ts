@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { build } from 'esbuild-wasm';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
-import { fileOf } from '../../../adapters/sourcemaps/loaded-map.js';
+import { toFilePath } from '../../../adapters/sourcemaps/loaded-map.js';
 import {
-  MapRefused,
+  SourceMapRejected,
   type PackedUpload,
   type ScriptPosition,
   type SourcePosition,
@@ -28,7 +28,7 @@ async function why(work: Promise<unknown>): Promise<string> {
     () => null,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof MapRefused)) throw new Error('was not refused', { cause: error });
+  if (!(error instanceof SourceMapRejected)) throw new Error('was not refused', { cause: error });
   return error.why;
 }
 
@@ -178,7 +178,7 @@ describe('source maps in a separate process', function () {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(field, fc.oneof(json, fc.base64String())), async (fields) => {
         const found = await locate(JSON.stringify(fields), 'a(b)', FIRST).catch((error: unknown) => error);
-        expect(Array.isArray(found) || found instanceof MapRefused).to.equal(true);
+        expect(Array.isArray(found) || found instanceof SourceMapRejected).to.equal(true);
       }),
       { numRuns: 60 },
     );
@@ -319,7 +319,7 @@ describe('source maps in a separate process', function () {
       ['https://cdn.example/lib.js', 'cdn.example/lib.js'],
       ['', ''],
     ];
-    for (const [source, file] of names) expect(fileOf(source), source).to.equal(file);
+    for (const [source, file] of names) expect(toFilePath(source), source).to.equal(file);
   });
 });
 
@@ -333,9 +333,9 @@ describe('expensive source maps', function () {
       positions: FIRST,
       load: async () => ({ map: plain(map), script: null }),
     });
-  const refusal = async (work: Promise<unknown>): Promise<MapRefused> => {
+  const refusal = async (work: Promise<unknown>): Promise<SourceMapRejected> => {
     const error = await work.catch((reason: unknown) => reason);
-    if (!(error instanceof MapRefused)) throw new Error('was not refused', { cause: error });
+    if (!(error instanceof SourceMapRejected)) throw new Error('was not refused', { cause: error });
     return error;
   };
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { copyStore } from '../../../adapters/sqlite/copying/copy.js';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 interface Row {
   id: string;
@@ -59,13 +59,13 @@ describe('a copy of the embedded store', function () {
   });
 
   it('does not overwrite a file, and creates no store where none exists', async () => {
-    expect((await rejection(copyStore(join(folder, 'none.db'), join(folder, 'c.db')))).message).to.include('ENOENT');
+    expect((await getRejection(copyStore(join(folder, 'none.db'), join(folder, 'c.db')))).message).to.include('ENOENT');
     expect(await stat(join(folder, 'none.db')).catch((error: { code: string }) => error.code)).to.equal('ENOENT');
   });
 
   it('lists the collections of documents, without internal tables of the engine', async () => {
-    expect(await store.collections()).to.deep.equal(['rows']);
+    expect(await store.listCollections()).to.deep.equal(['rows']);
     await store.collection('others').insert({ id: 'a' });
-    expect(await store.collections()).to.deep.equal(['others', 'rows']);
+    expect(await store.listCollections()).to.deep.equal(['others', 'rows']);
   });
 });

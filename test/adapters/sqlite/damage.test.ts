@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { each } from '../../../lib/paging.js';
+import { iterateItems } from '../../../lib/paging.js';
 import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
-import { rejection } from '../../kit/contracts/fixture.js';
+import { getRejection } from '../../kit/contracts/fixture.js';
 
 interface Row extends Doc {
   n: number;
@@ -58,7 +58,7 @@ describe('sqlite, damage', function () {
   const NO_JSON = `UPDATE rows SET body = replace(body, ',"text', ';"text') WHERE id = 'b'`;
 
   const toldOf = async (call: Promise<unknown>, id: string | null): Promise<Error> => {
-    const error = await rejection(call);
+    const error = await getRejection(call);
     expect(error).to.be.instanceOf(StoreDamaged);
     expect((error as StoreDamaged).place).to.deep.equal({ collection: 'rows', id });
     return error as Error;
@@ -108,7 +108,7 @@ describe('sqlite, damage', function () {
       const told: (string | null)[] = [];
       const found: string[] = [];
       const damaged = ({ place }: StoreDamaged): void => void told.push(place.id);
-      for await (const row of each(rows, { limit, damaged })) found.push(row.id);
+      for await (const row of iterateItems(rows, { limit, damaged })) found.push(row.id);
       expect([found, [...new Set(told)]], String(limit)).to.deep.equal([
         ['a', 'd'],
         ['b', 'c'],
@@ -128,7 +128,7 @@ describe('sqlite, damage', function () {
   it('does not end a list in a damaged id', async () => {
     harm(`UPDATE rows SET id = CAST(x'62ff' AS TEXT) WHERE id = 'b'`);
     expect((await rows.find({ filter: { kind: 'a' } })).items).to.have.length(1);
-    expect(await rejection(rows.changeMany({}, { inc: { n: 1 } }))).to.be.instanceOf(StoreDamaged);
+    expect(await getRejection(rows.changeMany({}, { inc: { n: 1 } }))).to.be.instanceOf(StoreDamaged);
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'd' });
     expect(await rows.get('d')).to.include({ id: 'd' });
   });
@@ -185,7 +185,7 @@ describe('sqlite, damage', function () {
       'row 13 of rows',
       'the document "r10" of rows',
     ]);
-    expect(await rejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
+    expect(await getRejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
   });
 
   it('aborts a check under way, and the process survives', async () => {
@@ -194,7 +194,7 @@ describe('sqlite, damage', function () {
     );
     // Each is met at another step, from the start of its thread to its last table.
     for (let ms = 0; ms < 100; ms += 5) {
-      const thrown = await rejection(
+      const thrown = await getRejection(
         store.examine(AbortSignal.timeout(ms)).then(() => Promise.reject(new Error('done'))),
       );
       expect(String(thrown)).to.match(/timeout|done/);
@@ -207,7 +207,7 @@ describe('sqlite, damage', function () {
     await store.close();
     const other = join(folder, 'other.db');
     await writeFile(other, 'this is no database '.repeat(500));
-    const open = (file: string): Promise<unknown> => rejection(new SqliteStore({ path: file }).connect());
+    const open = (file: string): Promise<unknown> => getRejection(new SqliteStore({ path: file }).connect());
     expect(String(await open(other)))
       .to.include(`cannot open ${other}`)
       .and.include('not a database');

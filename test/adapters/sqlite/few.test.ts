@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { fewRows, chooseWalk } from '../../../adapters/sqlite/reading/few.js';
-import { findSql, performRead } from '../../../adapters/sqlite/reading/reads.js';
+import { findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/few.js';
+import { buildFindSql, performRead } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
 import type { CollectionSpec, Filter, Sort } from '../../../ports/store.js';
@@ -33,7 +33,7 @@ describe('sqlite, few among many', function () {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-few-'));
     connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
-    connection.transaction(() => ensureCollection(connection, SPEC));
+    connection.runTransaction(() => ensureCollection(connection, SPEC));
   });
   afterEach(async () => {
     connection.close();
@@ -41,15 +41,15 @@ describe('sqlite, few among many', function () {
   });
 
   const write = (kind: 'insert' | 'change' | 'remove' | 'put', request: object): unknown =>
-    connection.transaction(() => performWrite(connection, requestOf(kind, 'rows', request)));
+    connection.runTransaction(() => performWrite(connection, requestOf(kind, 'rows', request)));
   const insertAll = (n: number, docOf: (i: number) => object): void =>
-    connection.transaction(() => {
+    connection.runTransaction(() => {
       for (let i = 0; i < n; i++) performWrite(connection, requestOf('insert', 'rows', { id: `r${i}`, ...docOf(i) }));
     });
-  const table = (): Table => connection.table('rows') as Table;
+  const table = (): Table => connection.getTable('rows') as Table;
   const few = (filter: Filter, sort: Sort = BY_AT): string[] | null => {
-    connection.refresh();
-    const rows = fewRows(connection, table(), filter, sort);
+    connection.refreshSchema();
+    const rows = findFewRows(connection, table(), filter, sort);
     const id = connection.prepare('SELECT id FROM rows WHERE n = ?');
     return rows && rows.map((row) => String(id.get([row])?.[0]));
   };
@@ -117,7 +117,7 @@ describe('sqlite, few among many', function () {
     insertAll(1_200, (i) => ({ due: `2026-${String(i % 700).padStart(4, '0')}`, tags: [] }));
     const [filter, sort]: [Filter, Sort] = [{ due: { gt: '' } }, [['due', 'asc']]];
     expect(few(filter, sort)).to.equal(null);
-    const { text, values } = findSql(table(), { filter, sort }, {}, 'id');
+    const { text, values } = buildFindSql(table(), { filter, sort }, {}, 'id');
     const plan = connection.prepare(`EXPLAIN QUERY PLAN ${text}`).all([...values, 10]);
     expect(plan.map((row) => String(row[3])).join('; '))
       .to.match(/^SEARCH v USING PRIMARY KEY \(path=\?/)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { rejection } from '../../kit/contracts/fixture.js';
+import { getRejection } from '../../kit/contracts/fixture.js';
 
 describe('sqlite, layouts', () => {
   let path = '';
@@ -25,7 +25,7 @@ describe('sqlite, layouts', () => {
       const before = await readFile(path);
       const store = new SqliteStore({ path, threads });
       const opened = store.connect().then(() => store.collection('rows').insert({ id: 'b' }));
-      expect(String(await rejection(opened)))
+      expect(String(await getRejection(opened)))
         .to.include(`cannot open ${path}`)
         .and.include('layout 0');
       await store.close();

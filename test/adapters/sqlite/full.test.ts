@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { unwrap, type WriteRequest } from '../../../adapters/sqlite/threads/messages.js';
-import { commit } from '../../../adapters/sqlite/writing/writer.js';
+import { unwrapOutcome, type WriteRequest } from '../../../adapters/sqlite/threads/messages.js';
+import { commitBatch } from '../../../adapters/sqlite/writing/writer.js';
 import { performRead } from '../../../adapters/sqlite/reading/reads.js';
 import { StoreFull } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
@@ -16,7 +16,7 @@ describe('sqlite: no room left', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-full-'));
     connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
-    commit(connection, [['ensure', '', JSON.stringify([{ name: 'notes', indexes: [] }])]]);
+    commitBatch(connection, [['ensure', '', JSON.stringify([{ name: 'notes', indexes: [] }])]]);
   });
   after(async () => {
     connection.close();
@@ -27,12 +27,12 @@ describe('sqlite: no room left', () => {
     requestOf('insert', 'notes', { id, text: 'x'.repeat(size) });
 
   it('is reported as StoreFull by each write that does not fit, and keeps the stored data', () => {
-    expect(commit(connection, [insert('before', 10)])).to.have.nested.property('[0].value');
+    expect(commitBatch(connection, [insert('before', 10)])).to.have.nested.property('[0].value');
     connection.driver.exec('PRAGMA max_page_count = 40');
-    const outcomes = commit(connection, [insert('small', 10), insert('large', 1_000_000)]);
-    expect(() => unwrap(outcomes[1] ?? { value: null })).to.throw(StoreFull);
+    const outcomes = commitBatch(connection, [insert('small', 10), insert('large', 1_000_000)]);
+    expect(() => unwrapOutcome(outcomes[1] ?? { value: null })).to.throw(StoreFull);
     connection.driver.exec('PRAGMA max_page_count = 1000000');
-    expect(commit(connection, [insert('after', 1_000_000)])).to.have.nested.property('[0].value');
+    expect(commitBatch(connection, [insert('after', 1_000_000)])).to.have.nested.property('[0].value');
     expect(performRead(connection, ['count', 'notes', JSON.stringify({ id: { in: ['before', 'after'] } })])).to.equal(
       2,
     );

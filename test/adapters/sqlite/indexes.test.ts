@@ -22,9 +22,9 @@ describe('sqlite, indexes', () => {
   });
 
   const declare = (indexes: readonly IndexSpec[]): void =>
-    connection.transaction(() => ensureCollection(connection, { name: 'rows', indexes }));
+    connection.runTransaction(() => ensureCollection(connection, { name: 'rows', indexes }));
   const insert = (doc: object): unknown =>
-    connection.transaction(() => performWrite(connection, requestOf('insert', 'rows', doc)));
+    connection.runTransaction(() => performWrite(connection, requestOf('insert', 'rows', doc)));
   const labels = (): unknown[] =>
     connection
       .prepare(`SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`)

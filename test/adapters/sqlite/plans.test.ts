@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { findSql } from '../../../adapters/sqlite/reading/reads.js';
+import { buildFindSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
-import { whereSql } from '../../../adapters/sqlite/sql/translate.js';
+import { buildWhereSql } from '../../../adapters/sqlite/sql/translate.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
 import { toAfterFilters } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
@@ -19,7 +19,7 @@ describe('sqlite plans', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-plans-'));
     connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
-    connection.transaction(() => {
+    connection.runTransaction(() => {
       ensureCollection(connection, {
         name: 'items',
         indexes: [
@@ -34,14 +34,14 @@ describe('sqlite plans', () => {
         performWrite(connection, requestOf('insert', 'items', doc));
       }
     });
-    connection.refresh();
+    connection.refreshSchema();
   });
   after(async () => {
     connection.close();
     await rm(folder, { recursive: true, force: true });
   });
 
-  const table = (): Table => connection.table('items') as Table;
+  const table = (): Table => connection.getTable('items') as Table;
   const columns = () => table().columns;
   const plan = (sql: string, values: readonly (string | number | null | Uint8Array)[]): string =>
     connection
@@ -50,7 +50,7 @@ describe('sqlite plans', () => {
       .map((row) => String(row[3]))
       .join('; ');
   const planOf = (filter: Filter, sort: Sort, stretch: Filter = {}): string => {
-    const sql = findSql(table(), { filter, sort }, stretch, 'body');
+    const sql = buildFindSql(table(), { filter, sort }, stretch, 'body');
     return plan(sql.text, [...sql.values, 51]);
   };
   const byIndex = (text: string): void => {
@@ -85,11 +85,11 @@ describe('sqlite plans', () => {
   });
 
   it('read only the index for counts and groups', () => {
-    const where = whereSql([{ project: 'p1', state: 'open' }], columns());
+    const where = buildWhereSql([{ project: 'p1', state: 'open' }], columns());
     expect(plan(`SELECT count(*) FROM items WHERE ${where.text}`, where.values)).to.match(
       /^SEARCH items USING COVERING INDEX/,
     );
-    const group = whereSql([{ project: 'p1' }], columns());
+    const group = buildWhereSql([{ project: 'p1' }], columns());
     const sql = `SELECT "$.state", count(*) FROM items WHERE ${group.text} GROUP BY 1`;
     expect(plan(sql, group.values)).to.match(/^SEARCH items USING COVERING INDEX [^;]*$/);
   });
@@ -101,7 +101,7 @@ describe('sqlite plans', () => {
       state: { in: [hostile], prefix: hostile, contains: hostile, ne: hostile, gt: hostile },
       tags: { has: hostile },
     };
-    const sql = whereSql([filter, { or: [{ at: hostile }] }], columns());
+    const sql = buildWhereSql([filter, { or: [{ at: hostile }] }], columns());
     expect(sql.text).to.not.include('DROP');
     expect(sql.values.filter((value) => value === hostile)).to.have.length.at.least(8);
   });
@@ -110,7 +110,7 @@ describe('sqlite plans', () => {
     const texts = new Set(
       Array.from(
         { length: 500 },
-        (_, i) => whereSql([{ ref: { in: Array.from({ length: i + 1 }, (_n, k) => `r${k}`) } }], columns()).text,
+        (_, i) => buildWhereSql([{ ref: { in: Array.from({ length: i + 1 }, (_n, k) => `r${k}`) } }], columns()).text,
       ),
     );
     expect(texts.size).to.be.at.most(8);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { storeContract } from '../../kit/contracts/store.js';
-import { times } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/budget.js';
 
 /** As the service has it, and as a command has it: the caller's thread does all. */
 for (const threads of [true, false]) {
@@ -17,6 +17,6 @@ for (const threads of [true, false]) {
       return store;
     },
     close: () => rm(folder, { recursive: true, force: true }),
-    tries: (count) => times(count / 4),
+    tries: (count) => scaleRepeats(count / 4),
   });
 }

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestService } from '../../support/service.js';
-import { sentryEnvelope } from '../../support/sentry-envelope.js';
+import { buildSentryEnvelope } from '../../support/sentry-envelope.js';
 import { McpSession, PER_TOKEN, type Tokens } from './mcp-session.js';
 import { PLANTED } from './planted.js';
 import { eventOf } from './reports.js';
@@ -26,17 +26,17 @@ export interface AgentFigures {
 }
 
 /** One run over a service of its own, which ends with it. */
-export async function agentRun(starting = TestService.started()): Promise<AgentFigures> {
+export async function agentRun(starting = TestService.createStarted()): Promise<AgentFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-planted-'));
   const service = await starting;
   try {
     await mkdir(join(folder, 'src'));
     for (const { name, source } of PLANTED) await writeFile(join(folder, 'src', `${name}.mjs`), source);
-    await service.project('shop');
+    await service.createProject('shop');
     await reportAll(service, folder);
     const scopes = 'bugtracker:report,bugtracker:read,bugtracker:manage';
     const sessions: McpSession[] = [];
-    for (let n = 0; n < AGENTS; n++) sessions.push(new McpSession(service.url, await service.token(scopes, 'shop')));
+    for (let n = 0; n < AGENTS; n++) sessions.push(new McpSession(service.url, await service.createToken(scopes, 'shop')));
     const starts = await Promise.all(sessions.map((session) => session.open()));
     const worked: Worked[] = [];
     const workAll = async (session: McpSession, at: number): Promise<void> => {
@@ -47,7 +47,7 @@ export async function agentRun(starting = TestService.started()): Promise<AgentF
       }
     };
     await Promise.all(sessions.map(workAll));
-    const token = await service.token(scopes, 'shop');
+    const token = await service.createToken(scopes, 'shop');
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?project=shop&limit=100', token);
     const statuses = (body['items'] as { status: string }[]).map(({ status }) => status);
     const tools: Record<string, number> = {};
@@ -66,14 +66,14 @@ async function reportAll(service: TestService, folder: string): Promise<void> {
       const event = await eventOf(bug, folder, randomBytes(16).toString('hex'), n);
       const response = await fetch(`${service.url}/api/${number}/envelope/?sentry_key=${key}`, {
         method: 'POST',
-        body: sentryEnvelope(event),
+        body: buildSentryEnvelope(event),
       });
       if (response.status !== 200) throw new Error(`${bug.name}: ${response.status} ${await response.text()}`);
     }
 }
 
 async function keyOf(service: TestService): Promise<{ key: string; number: string }> {
-  const { dsn, key } = await service.command<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
+  const { dsn, key } = await service.runCommand<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
   return { key, number: new URL(dsn).pathname.slice(1) };
 }
 

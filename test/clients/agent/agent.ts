@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HOOKS, type Hooks } from '../../../clients/agent/hooks.js';
-import type { Sink } from '../../../clients/agent/output.js';
-import { run } from '../../../clients/agent/run.js';
-import { bundledOr } from '../../support/bundled.js';
-import type { Keys, Release, SourceFile } from '../../support/release-server.js';
+import { DEFAULT_HOOKS, type Hooks } from '../../../clients/agent/hooks.js';
+import type { OutputStream } from '../../../clients/agent/output.js';
+import { runAgent } from '../../../clients/agent/run.js';
+import { resolveProgram } from '../../support/bundled.js';
+import type { SigningKeys, TestRelease, SourceFile } from '../../support/release-server.js';
 
-export const MAIN = bundledOr('clients/agent/main.js', 'agent.cjs');
+export const MAIN = resolveProgram('clients/agent/main.js', 'agent.cjs');
 export interface Ran {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -26,9 +26,9 @@ export async function runHere(
   hooks: Partial<Hooks> = {},
 ): Promise<Ran> {
   const texts = { stdout: '', stderr: '' };
-  const sink = (name: keyof typeof texts): Sink => ({ write: (text) => (texts[name] += text) });
-  const own = { ...HOOKS, retryMs: [1, 1], ...hooks };
-  const code = await run(args, env, MAIN, own, { stdout: sink('stdout'), stderr: sink('stderr') });
+  const sink = (name: keyof typeof texts): OutputStream => ({ write: (text) => (texts[name] += text) });
+  const own = { ...DEFAULT_HOOKS, retryMs: [1, 1], ...hooks };
+  const code = await runAgent(args, env, MAIN, own, { stdout: sink('stdout'), stderr: sink('stderr') });
   return { code, signal: null, ...texts };
 }
 
@@ -50,7 +50,7 @@ export async function install(dir: string, release: { manifest: string; files: r
 }
 
 /** What `--package` wants in one folder, with the key for a machine that knows only its hash. */
-export async function offlinePackage(folder: string, release: Release, keys: Keys): Promise<string> {
+export async function offlinePackage(folder: string, release: TestRelease, keys: SigningKeys): Promise<string> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.tar.gz'), release.archive);
   await writeFile(join(folder, 'manifest.json'), release.manifest);

@@ -4,10 +4,10 @@
  */
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
+import { createKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
 import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';
 
-const [keys, others] = [newKeys(), newKeys()];
+const [keys, others] = [createKeys(), createKeys()];
 const files = (n: number): SourceFile[] => [{ path: 'app.txt', content: `version ${n}` }];
 type Body = Record<string, unknown> & { release: Record<string, unknown> | null };
 type Statement = Record<string, unknown> & { latest: Record<string, unknown> };

@@ -5,12 +5,12 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { archiveOf, newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
-import { tarOf } from '../../support/archives.js';
+import { buildArchive, createKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
+import { buildTar } from '../../support/archives.js';
 import { gzipSync } from 'node:zlib';
 import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';
 
-const [keys, others, third] = [newKeys(), newKeys(), newKeys()];
+const [keys, others, third] = [createKeys(), createKeys(), createKeys()];
 const files = (n: number): SourceFile[] => [{ path: 'app.txt', content: `version ${n}` }];
 
 type Body = Record<string, unknown> & { release: Record<string, unknown> | null };
@@ -82,7 +82,7 @@ describe('update-agent: attacks', function () {
       );
       server.publish({ version: '1.2.0', files: files(3) });
       await refused(3, /1\.2\.0 is older than 999\.0\.0/);
-      server.rotate(others);
+      server.rotateKeys(others);
       expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
       expect(await state()).to.include({ highest_version: '1.2.0' });
     });
@@ -161,7 +161,7 @@ describe('update-agent: attacks', function () {
     });
 
     it('rejects a manifest other than the one in the statement', async () => {
-      const genuine = server.statement('shop', 'stable');
+      const genuine = server.buildStatement('shop', 'stable');
       server.publish({ version: '1.1.0', files: files(7) });
       server.lies.statement = () => genuine;
       await refused(3, /names another manifest for 1\.1\.0/, '--require-signed');
@@ -171,19 +171,19 @@ describe('update-agent: attacks', function () {
       server.publish({
         version: '1.1.0',
         files: files(2),
-        archive: archiveOf([{ path: 'app.txt', content: 'version X' }]),
+        archive: buildArchive([{ path: 'app.txt', content: 'version X' }]),
       });
       await refused(3, /app\.txt is not the file that the manifest lists/);
       server.publish({
         version: '1.1.0',
         files: files(2),
-        archive: archiveOf([...files(2), { path: 'more.txt', content: '' }]),
+        archive: buildArchive([...files(2), { path: 'more.txt', content: '' }]),
       });
       await refused(3, /more\.txt is not the file/);
       server.publish({
         version: '1.1.0',
         files: [...files(2), { path: 'b', content: '' }],
-        archive: archiveOf(files(2)),
+        archive: buildArchive(files(2)),
       });
       await refused(3, /b is not the file/);
     });
@@ -221,7 +221,7 @@ describe('update-agent: attacks', function () {
     });
 
     it('rejects an archive with an extreme compression ratio', async () => {
-      const bomb = gzipSync(tarOf({ name: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }));
+      const bomb = gzipSync(buildTar({ name: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }));
       server.publish({
         version: '1.1.0',
         files: [{ path: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }],
@@ -334,8 +334,8 @@ describe('update-agent: attacks', function () {
     });
 
     it('follows a chain of predecessors, and then rejects the earlier keys', async () => {
-      server.rotate(others);
-      server.rotate(third);
+      server.rotateKeys(others);
+      server.rotateKeys(third);
       expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
       const { pin, former_keys } = (await state()) as { pin: { sha256: string }; former_keys: string[] };
       expect(pin.sha256).to.equal(sha256(third.spki));
@@ -347,12 +347,12 @@ describe('update-agent: attacks', function () {
     });
 
     it('rejects a chain that starts at a rejected key', async () => {
-      server.rotate(others);
+      server.rotateKeys(others);
       expect((await go()).code).to.equal(0);
       server.keys = keys;
       server.predecessors = [];
       server.publish({ version: '1.3.0', files: files(4) });
-      server.rotate(third);
+      server.rotateKeys(third);
       await refused(3, /not the pinned one/);
     });
 
@@ -381,7 +381,7 @@ describe('update-agent: attacks', function () {
     });
 
     it('rejects missing keys, weak keys and keys of another type', async () => {
-      const weak = newKeys(1024);
+      const weak = createKeys(1024);
       for (const public_key of [weak.pem, 'x', 7, null, '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----']) {
         server.lies.pubkey = (body) => ({ ...body, public_key });
         await refused(3, /public key/);

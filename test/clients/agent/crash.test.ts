@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { hasCrashed, rejectAfterCrash, toCrash } from '../../../clients/agent/crash.js';
 import { AgentFailure } from '../../../clients/agent/exit.js';
-import { HOOKS } from '../../../clients/agent/hooks.js';
+import { DEFAULT_HOOKS } from '../../../clients/agent/hooks.js';
 
 describe('update-agent: after an uncaught error', () => {
-  const hooks = { ...HOOKS, unwindMs: 5 };
+  const hooks = { ...DEFAULT_HOOKS, unwindMs: 5 };
   const never = new Promise<void>(() => {});
 
   it('rejects with its failure when the work never ends', async () => {

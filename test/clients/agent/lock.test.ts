@@ -4,7 +4,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentFailure } from '../../../clients/agent/exit.js';
-import { takeLock } from '../../../clients/agent/update/lock.js';
+import { acquireLock } from '../../../clients/agent/update/lock.js';
 
 describe('agent: the lock of another boot or container', () => {
   let folder: string;
@@ -22,18 +22,18 @@ describe('agent: the lock of another boot or container', () => {
   it('expires immediately when its owner ran on this machine before its last start (S02)', async () => {
     for (const owner of [{ host: hostname() }, {}]) {
       await writeOwner(owner);
-      await (await takeLock(folder)).release();
+      await (await acquireLock(folder)).release();
     }
   });
 
   it('is held while another machine shares the directory', async () => {
     await writeOwner({ host: 'another-machine' });
-    const failure = await takeLock(folder).catch((error: unknown) => error);
+    const failure = await acquireLock(folder).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
   });
 
   it('is taken over when its time is ahead of a clock that moved backwards', async () => {
-    await (await takeLock(folder, 20)).release();
+    await (await acquireLock(folder, 20)).release();
   });
 
   it('is held while its owner renews it, at any clock time', async () => {
@@ -42,7 +42,7 @@ describe('agent: the lock of another boot or container', () => {
       const now = new Date(AHEAD.getTime() + 1000 * ++n);
       void utimes(join(folder, '7'), now, now);
     }, 5);
-    const failure = await takeLock(folder, 50).catch((error: unknown) => error);
+    const failure = await acquireLock(folder, 50).catch((error: unknown) => error);
     clearInterval(owner);
     expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
   });

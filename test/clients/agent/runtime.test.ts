@@ -1,12 +1,12 @@
 /** Which runtimes are missing (contract 90, runtime check): the host's published rules as a table. */
 import { expect } from 'chai';
-import { installCommand } from '../../../clients/agent/runtime/advice.js';
-import { readList } from '../../../clients/agent/runtime/installed.js';
-import { POLICIES, resolveFramework, type Policy } from '../../../clients/agent/runtime/roll-forward.js';
-import { readRuntimeConfig } from '../../../clients/agent/runtime/runtime-config.js';
+import { getInstallCommand } from '../../../clients/agent/runtime/advice.js';
+import { parseRuntimeList } from '../../../clients/agent/runtime/installed.js';
+import { ROLL_FORWARD_POLICIES, resolveFramework, type RollForwardPolicy } from '../../../clients/agent/runtime/roll-forward.js';
+import { parseRuntimeConfig } from '../../../clients/agent/runtime/runtime-config.js';
 
 /** Wanted, policy, installed, what it runs on; the examples of dotnet/runtime's framework-version-resolution.md among them. */
-const TABLE: [wanted: string, policy: Policy, installed: string, runsOn: string | null][] = [
+const TABLE: [wanted: string, policy: RollForwardPolicy, installed: string, runsOn: string | null][] = [
   ['3.0.1', 'Minor', '3.0.0', null],
   ['3.0.0', 'Minor', '', null],
   // Minor: the newest patch of the minor version, else of the lowest higher one.
@@ -70,8 +70,8 @@ describe('update-agent: .NET runtimes', () => {
   describe('*.runtimeconfig.json', () => {
     const core = { name: 'Microsoft.NETCore.App', version: '8.0.0' };
     const read = (runtimeOptions: unknown, env: Record<string, string> = {}) =>
-      readRuntimeConfig(JSON.stringify({ runtimeOptions }), env);
-    const policies = (...args: Parameters<typeof read>): Policy[] | undefined =>
+      parseRuntimeConfig(JSON.stringify({ runtimeOptions }), env);
+    const policies = (...args: Parameters<typeof read>): RollForwardPolicy[] | undefined =>
       read(...args)?.map(({ policy }) => policy);
 
     it('reads one framework, or several', () => {
@@ -90,7 +90,7 @@ describe('update-agent: .NET runtimes', () => {
       const own = { rollForward: 'Major', frameworks: [{ ...core, rollForward: 'Disable' }, core] };
       expect(policies(own)).to.deep.equal(['Disable', 'Major']);
       expect(policies(own, { DOTNET_ROLL_FORWARD: 'LatestMajor' })).to.deep.equal(['LatestMajor', 'LatestMajor']);
-      for (const policy of POLICIES) expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
+      for (const policy of ROLL_FORWARD_POLICIES) expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
     });
 
     it('reads the older setting', () => {
@@ -102,9 +102,9 @@ describe('update-agent: .NET runtimes', () => {
     });
 
     it('accepts comments, and rejects other content', () => {
-      expect(readRuntimeConfig('{ /* x */ "runtimeOptions": {}, }', {})).to.deep.equal([]);
+      expect(parseRuntimeConfig('{ /* x */ "runtimeOptions": {}, }', {})).to.deep.equal([]);
       for (const text of ['', '[]', '{}', '{"runtimeOptions":1}'])
-        expect(readRuntimeConfig(text, {}), text).to.equal(null);
+        expect(parseRuntimeConfig(text, {}), text).to.equal(null);
       expect(read({ framework: { name: 'x; rm', version: '8.0.0' } })).to.equal(null);
       expect(read({ framework: { name: core.name, version: '8; rm' } })).to.equal(null);
     });
@@ -115,7 +115,7 @@ describe('update-agent: .NET runtimes', () => {
       'Microsoft.AspNetCore.App 8.0.5 [/usr/share/dotnet/shared/Microsoft.AspNetCore.App]\r\n' +
       'Microsoft.NETCore.App 6.0.1 [C:\\Program Files\\dotnet\\shared\\Microsoft.NETCore.App]\n' +
       'Microsoft.NETCore.App 8.0.5-rc.1 [/x y/z]\nsomething else\n';
-    expect(Object.fromEntries(readList(list))).to.deep.equal({
+    expect(Object.fromEntries(parseRuntimeList(list))).to.deep.equal({
       'Microsoft.AspNetCore.App': ['8.0.5'],
       'Microsoft.NETCore.App': ['6.0.1', '8.0.5-rc.1'],
     });
@@ -123,7 +123,7 @@ describe('update-agent: .NET runtimes', () => {
 
   it('returns the command of the platform', async () => {
     const command = (name: string, system: NodeJS.Platform, ...names: string[]): Promise<string> =>
-      installCommand({ name: `Microsoft.${name}.App`, version: '8.0.0' }, system, names);
+      getInstallCommand({ name: `Microsoft.${name}.App`, version: '8.0.0' }, system, names);
     expect(await command('NETCore', 'win32')).to.equal('winget install --exact --id Microsoft.DotNet.Runtime.8');
     expect(await command('WindowsDesktop', 'win32')).to.include('Microsoft.DotNet.DesktopRuntime.8');
     expect(await command('AspNetCore', 'linux', 'ubuntu', 'debian')).to.equal(

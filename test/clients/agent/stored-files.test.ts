@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readHead, type Head } from '../../../clients/agent/apply/journal.js';
-import type { Layout } from '../../../clients/agent/layout.js';
-import { newState, readState, type TrustState } from '../../../clients/agent/trust/state.js';
-import { rejection } from '../../harness.js';
+import { readHead, type JournalHead } from '../../../clients/agent/apply/journal.js';
+import type { InstallationLayout } from '../../../clients/agent/layout.js';
+import { createState, readState, type TrustState } from '../../../clients/agent/trust/state.js';
+import { getRejection } from '../../harness.js';
 
 const SPKI = Buffer.from('a public key');
 const HASH = createHash('sha256').update(SPKI).digest('hex');
@@ -22,7 +22,7 @@ describe('agent: stored files', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   describe('state.json', () => {
-    const PINNED: TrustState = { ...newState(), pin: { sha256: HASH, spki: SPKI.toString('base64') } };
+    const PINNED: TrustState = { ...createState(), pin: { sha256: HASH, spki: SPKI.toString('base64') } };
     const read = async (state: object): Promise<TrustState> => {
       await writeFile(join(folder, 'state.json'), JSON.stringify(state));
       return readState(join(folder, 'state.json'));
@@ -39,14 +39,14 @@ describe('agent: stored files', () => {
       ['another schema', { schema: 2 }],
     ] as const)
       it(`is rejected with ${what}`, async () => {
-        const error = await rejection(read({ ...PINNED, ...change }));
+        const error = await getRejection(read({ ...PINNED, ...change }));
         expect(error).to.include({ outcome: 'unverified' });
         expect(error.message).to.contain('its fields are not what the agent wrote');
       });
   });
 
   describe('journal.jsonl', () => {
-    const HEAD: Head = {
+    const HEAD: JournalHead = {
       schema: 1,
       tx: '0123abcd',
       product: 'shop',
@@ -58,10 +58,10 @@ describe('agent: stored files', () => {
       started_at: '2026-01-01T00:00:00.000Z',
       plan: { removals: [FILE], emptied: [], directories: ['app'], files: [FILE] },
     };
-    const read = async (head: object): Promise<Head | string> => {
+    const read = async (head: object): Promise<JournalHead | string> => {
       const journal = join(folder, 'journal.jsonl');
       await writeFile(journal, `${JSON.stringify(head)}\n{"step":"cut of`);
-      return readHead({ journal } as Layout);
+      return readHead({ journal } as InstallationLayout);
     };
     const planned = (plan: object): object => ({ ...HEAD, plan: { ...HEAD.plan, ...plan } });
 

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { newKeys, ReleaseServer, type SourceFile } from '../../support/release-server.js';
+import { createKeys, ReleaseServer, type SourceFile } from '../../support/release-server.js';
 import { install, remove, runAlike, scratch, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 
 describe('update-agent: files of the user', () => {
   let server: ReleaseServer;

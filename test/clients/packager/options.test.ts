@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { PackagerFailure } from '../../../clients/packager/failure.js';
 import { readSettings } from '../../../clients/packager/options.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 const GIVEN = ['--project', 'shop', '--publish-dir', 'build', '--dry-run'];
 const read = (...more: string[]): ReturnType<typeof readSettings> => readSettings([...GIVEN, ...more], {});
@@ -24,7 +24,7 @@ describe('packager: options', () => {
     ['--project', '../shop'],
   ] as const)
     it(`rejects ${option}=${value}, and names the option`, async () => {
-      const error = await rejection(read(`${option}=${value}`));
+      const error = await getRejection(read(`${option}=${value}`));
       expect(error).to.be.instanceOf(PackagerFailure);
       expect(error.message).to.contain(option);
     });

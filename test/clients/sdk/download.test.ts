@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { FakeServer, folder, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
@@ -38,7 +38,7 @@ const packageOf =
     }
     response.write(rest.subarray(0, BREAK_AFTER));
     const isStored = async (): Promise<boolean> => response.closed || (await sizeOf(part)) >= from + BREAK_AFTER;
-    void until('the bytes are stored', isStored).finally(() => response.destroy());
+    void waitUntil('the bytes are stored', isStored).finally(() => response.destroy());
   };
 
 describe('sdk: downloads', () => {
@@ -155,7 +155,7 @@ describe('sdk: downloads', () => {
       requireSigned: true,
     });
     expect(result.launched).to.equal(true);
-    await until('the agent is launched', async () => (await readdir(dir)).includes('told'));
+    await waitUntil('the agent is launched', async () => (await readdir(dir)).includes('told'));
     const [key, ...args] = (await readFile(told, 'utf8')).trimEnd().split('\n');
     expect(key).to.equal(KEY.toLowerCase());
     expect(args.join(' ')).to.equal(

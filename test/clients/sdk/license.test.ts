@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Cache } from '../../../clients/sdk/cache.js';
+import { AnswerCache } from '../../../clients/sdk/cache.js';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
-import type { Store } from '../../../clients/sdk/store.js';
-import { keptId } from '../../../clients/sdk/node/machine.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
+import type { TextStore } from '../../../clients/sdk/store.js';
+import { getStoredId } from '../../../clients/sdk/node/machine.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
 import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
@@ -134,21 +134,21 @@ describe('sdk: licenses', () => {
   it('ends the grace period with a definite negative answer also on a full disk, but not for a mistyped key', async () => {
     await validatedThenOffline();
     const kept = new Map([['aos-cache.json', await readFile(cacheFile(), 'utf8')]]);
-    const full: Store = {
+    const full: TextStore = {
       read: (name) => kept.get(name) ?? null,
-      put: () => false,
-      exclusively: (_name, work) => Promise.resolve(work()),
+      write: () => false,
+      withLock: (_name, work) => Promise.resolve(work()),
       remove: (name) => kept.delete(name),
-      names: () => [...kept.keys()],
+      listNames: () => [...kept.keys()],
     };
-    const onFullDisk = new Cache(full, 'shop');
-    const known = onFullDisk.license(KEY_SHA256, 'm-1') ?? expect.fail('nothing is kept');
+    const onFullDisk = new AnswerCache(full, 'shop');
+    const known = onFullDisk.getLicense(KEY_SHA256, 'm-1') ?? expect.fail('nothing is kept');
     const refused = { ...known, license_status: 'invalid' as const };
     const asked = { askedAt: now, highestSeen: now };
     await onFullDisk.writeLicense({ ...refused, key_sha256: 'f'.repeat(64) }, asked);
-    expect(onFullDisk.license(KEY_SHA256, 'm-1')?.license_status).to.equal('active');
+    expect(onFullDisk.getLicense(KEY_SHA256, 'm-1')?.license_status).to.equal('active');
     await onFullDisk.writeLicense(refused, asked);
-    expect(onFullDisk.license(KEY_SHA256, 'm-1')).to.equal(null);
+    expect(onFullDisk.getLicense(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
   it('ends the grace period when the clock moves backwards by more than 5 minutes, until the server answers', async () => {
@@ -301,7 +301,7 @@ describe('sdk: licenses', () => {
     await writeFile(join(dir, 'file'), '');
     server.reply = json(200, active());
     expect(await client({ cacheDir: join(dir, 'file', 'below') }).validateLicense(KEY)).to.deep.equal(GOOD);
-    expect((await keptId(join(dir, 'file', 'below'))).text).to.match(/^[0-9a-f-]{36}$/);
+    expect((await getStoredId(join(dir, 'file', 'below'))).text).to.match(/^[0-9a-f-]{36}$/);
   });
 
   describe('with a public key', () => {
@@ -370,7 +370,7 @@ describe('sdk: licenses', () => {
           ...more,
         };
         const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
-        const sig = sign(null, Buffer.from(LICENSE_FILE_SIGNED + enc), keys.key).toString('base64');
+        const sig = sign(null, Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc), keys.key).toString('base64');
         return formatLicenseFile({ enc, sig, alg: 'ed25519', kid: keys.kid });
       };
       const path = join(dir, 'shop.lic');
@@ -405,9 +405,9 @@ describe('sdk: licenses', () => {
   });
 
   it('stores one random machine id per folder where the system has none, for concurrent callers too', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => keptId(dir)));
+    const ids = await Promise.all(Array.from({ length: 20 }, () => getStoredId(dir)));
     expect(new Set(ids.map(({ text }) => text)).size).to.equal(1);
     expect(ids.filter(({ isNew }) => isNew)).to.have.length(1);
-    expect(await keptId(dir)).to.deep.equal({ text: ids[0]?.text, isNew: false });
+    expect(await getStoredId(dir)).to.deep.equal({ text: ids[0]?.text, isNew: false });
   });
 });

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommonClient } from '../../../clients/sdk/client.js';
-import { contextOf } from '../../../clients/sdk/context.js';
-import type { Host } from '../../../clients/sdk/host.js';
+import { createContext } from '../../../clients/sdk/context.js';
+import type { ClientHost } from '../../../clients/sdk/host.js';
 import { createClient } from '../../../clients/sdk/index.js';
-import { nodeHost } from '../../../clients/sdk/node/host.js';
-import { settingsOf } from '../../../clients/sdk/options.js';
+import { createNodeHost } from '../../../clients/sdk/node/host.js';
+import { parseOptions } from '../../../clients/sdk/options.js';
 import { identifyMachine, type MachineSources } from '../../../clients/sdk/node/machine.js';
 import { deriveMachineId } from '../../../lib/formats/machine-id.js';
 import { getConfiguredMachineId, isInContainer } from '../../../lib/formats/machine.js';
@@ -99,8 +99,8 @@ describe('sdk: machine ids', () => {
     });
 
     it('sends unstable ids as unstable, and returns the warning', async () => {
-      const host: Host = { ...nodeHost(dir), identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }) };
-      const client = new CommonClient(contextOf(settingsOf({ server: server.url, project: 'shop' }), host));
+      const host: ClientHost = { ...createNodeHost(dir), identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }) };
+      const client = new CommonClient(createContext(parseOptions({ server: server.url, project: 'shop' }), host));
       const check = await client.validateLicense('K');
       expect(check).to.deep.include({ valid: true, warnings: ['machine_id_unstable: no seat was taken'] });
       expect(server.asked.at(-1)?.body).to.include({ machine_id: 'c-1', machine_unstable: true });

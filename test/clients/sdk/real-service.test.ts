@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, verifyLicenseFile, type Client } from '../../../clients/sdk/index.js';
-import { archiveOf } from '../../support/release-server.js';
+import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { folder, removeFolder } from './server.js';
 
@@ -23,9 +23,9 @@ describe('sdk and service', () => {
 
   before(async () => {
     dir = await folder();
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token(
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken(
       'bugtracker:report,bugtracker:read,watchdog:ping,watchdog:read,updateservice:publish,license:manage,license:read',
     );
     const made = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop', licensee: 'Ada' });
@@ -37,7 +37,7 @@ describe('sdk and service', () => {
       {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-        body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
+        body: new Uint8Array(buildArchive([{ path: 'app.txt', content: 'two' }])),
       },
     );
     expect(published.status, await published.text()).to.equal(201);

@@ -1,6 +1,6 @@
 /** Keys of a service that signs licenses, and the chain that it publishes of them. */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
 
 export interface LicenseSigner {
   pem: string;
@@ -52,5 +52,5 @@ export function signedBy(by: LicenseSigner, answer: Record<string, unknown>): Re
 /** The text of a `.lic`, as `by` signs it. */
 export function licenseFileBy({ sign: signs, alg, kid }: LicenseSigner, payload: Record<string, unknown>): string {
   const enc = Buffer.from(JSON.stringify({ schema: 1, expires_at: null, ...payload })).toString('base64');
-  return formatLicenseFile({ enc, sig: signs(Buffer.from(LICENSE_FILE_SIGNED + enc)), alg, kid });
+  return formatLicenseFile({ enc, sig: signs(Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc)), alg, kid });
 }

@@ -4,26 +4,26 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { restoreBackup } from '../../../adapters/archive/backup/restore.js';
-import { MOVES } from '../../../adapters/archive/moving/contents.js';
+import { MOVES_COLLECTION } from '../../../adapters/archive/moving/contents.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { backUp, keyFiles } from '../../../config/compose/backup-job.js';
+import { createBackup, keyFileNames } from '../../../config/compose/backup-job.js';
 import type { Doc } from '../../../ports/store.js';
-import { rejection } from '../../harness.js';
-import { aosHere, aosJsonHere } from '../../support/aos-here.js';
-import { PASSWORD_COST, prepare } from '../../support/prepared.js';
-import { serviceEnv, type Finished } from '../../support/service.js';
+import { getRejection } from '../../harness.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
+import { buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 describe('commands that copy and move a store', function () {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-parts-'));
-    await prepare(at('source'), serviceEnv, PASSWORD_COST);
+    await prepareDataDir(at('source'), buildServiceEnv, PASSWORD_COST);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const at = (...names: string[]): string => join(folder, ...names);
-  const run = (name: string, words: string[]): Promise<Finished> => aosHere(serviceEnv(at(name)), words);
+  const run = (name: string, words: string[]): Promise<CommandOutcome> => runCliInProcess(buildServiceEnv(at(name)), words);
   async function insert(collection: string, doc: Doc): Promise<void> {
     const store = new SqliteStore({ path: at('source', 'aos.db'), durability: 'full' });
     await store.connect();
@@ -35,7 +35,7 @@ describe('commands that copy and move a store', function () {
   describe('of a store that an import has filled in part', () => {
     const why = /^the import of \/mnt\/all\.tar\.gz into this store, begun at .*, was cut off: run it again/;
     beforeEach(() =>
-      insert(MOVES, { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' } as Doc),
+      insert(MOVES_COLLECTION, { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' } as Doc),
     );
 
     for (const name of ['backup', 'export'])
@@ -48,7 +48,7 @@ describe('commands that copy and move a store', function () {
 
     it('fail and leave no file: the backup that the service makes by itself', async () => {
       const about = { store: at('source', 'aos.db'), dataDir: at('source'), version: '1.0.0', keys: {} };
-      const error = await rejection(backUp({ ...about, path: at('part.tar.gz'), releases: null }));
+      const error = await getRejection(createBackup({ ...about, path: at('part.tar.gz'), releases: null }));
       expect(error.message).to.match(why);
       expect(await archives()).to.deep.equal([]);
     });
@@ -77,12 +77,12 @@ describe('commands that copy and move a store', function () {
 
   it('a restore that was killed late exits 0 when it is repeated, and no copy is made before', async () => {
     await insert('notes_of_a_plugin', { id: 'n1' });
-    await aosJsonHere(serviceEnv(at('source')), ['backup', at('b.tar.gz')]);
+    await runCliJsonInProcess(buildServiceEnv(at('source')), ['backup', at('b.tar.gz')]);
     // The store cannot take its place.
     await mkdir(at('target', 'aos.db', 'in the way'), { recursive: true });
     const releases = new FsReleaseStore(at('target', 'releases'));
-    const target = { dataDir: at('target'), store: at('target', 'aos.db'), keyFiles, releases };
-    await rejection(restoreBackup(at('b.tar.gz'), target, () => null));
+    const target = { dataDir: at('target'), store: at('target', 'aos.db'), keyFiles: keyFileNames, releases };
+    await getRejection(restoreBackup(at('b.tar.gz'), target, () => null));
     await rm(at('target', 'aos.db'), { recursive: true });
     for (const name of ['backup', 'export']) {
       const { code, stderr } = await run('target', [name, at('part.tar.gz')]);

@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { useBrowser } from './use-browser.js';
 
 const MIA = 'mia';
@@ -96,7 +96,7 @@ describe('web: administration in a real browser', () => {
   it('shows the result of a redelivery without reload, on every open page of it', async () => {
     answer = 500;
     await report('The receiver is broken');
-    await until('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
+    await waitUntil('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
     const id = (await deliveries()).find(({ state }) => state === 'retrying')?.id ?? '';
     const { page } = await web.openTab();
     const other = await page.context().newPage();
@@ -142,7 +142,7 @@ describe('web: administration in a real browser', () => {
       expect((await web.service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
     }
     await web.post('/api/watchdog/v1/ping', { source: 'queue' });
-    await web.service.command(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
+    await web.service.runCommand(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
     const { page } = await web.openTab();
     const asked = async (path: string, menu: string): Promise<string> => {
       await web.tab.go(path);

@@ -9,7 +9,7 @@ import {
   type CDPSession,
   type Page,
 } from 'playwright-core';
-import { within } from '../../support/within.js';
+import { withTimeout } from '../../support/within.js';
 import { limits, limitSteps } from './limits.js';
 import { isAvailable } from '../../support/required.js';
 
@@ -90,7 +90,7 @@ export class TestBrowser {
   ) {}
 
   async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    const context = await within('browser.newContext', limits.step, this.browser.newContext(options));
+    const context = await withTimeout('browser.newContext', limits.step, this.browser.newContext(options));
     limitSteps(context);
     context.setDefaultTimeout(limits.step);
     this.#contexts.push(context);

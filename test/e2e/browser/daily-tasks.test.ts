@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { useBrowser } from './use-browser.js';
 
 const REPORT = {
@@ -36,7 +36,7 @@ describe('web: the ten daily tasks', () => {
       const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
       await web.post('/api/license/v1/licenses', license);
       await web.waitForMonitorDown();
-      await until('the webhook is disabled', async () => {
+      await waitUntil('the webhook is disabled', async () => {
         const { items } = await web.get<{ items: { enabled: boolean }[] }>('/api/webhooks/v1/webhooks');
         return items[0]?.enabled === false;
       });
@@ -121,7 +121,7 @@ describe('web: the ten daily tasks', () => {
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
     await web.page.getByRole('dialog').getByLabel('Reason').fill('People mistype vouchers.');
     await click(web.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
-    await until('the group is muted', async () => {
+    await waitUntil('the group is muted', async () => {
       const { items } = await web.get<{ items: { title: string }[] }>('/api/bugtracker/v1/bugs?muted=true');
       return items.some(({ title }) => title.includes('Unknown voucher'));
     });

@@ -3,7 +3,7 @@
  * the dashboard. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { ADMIN } from '../../support/service.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 /** 60 KB, of which a page with much on it may need a part. */
@@ -45,8 +45,8 @@ describe('web: the size of a first visit', () => {
     expect(login, list())
       .to.be.above(10_000)
       .and.below(MOST_BYTES / 2 + 10_000);
-    await web.page.getByLabel('User name').fill(ADMIN.username);
-    await web.page.getByLabel('Password').fill(ADMIN.password);
+    await web.page.getByLabel('User name').fill(ADMIN_ACCOUNT.username);
+    await web.page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await web.page.getByRole('button', { name: 'Sign in' }).click();
     await web.page.waitForURL(`${web.url}/`);
     // The stream of changes stays open: what is awaited is the page with all that it names.

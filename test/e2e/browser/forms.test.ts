@@ -1,9 +1,9 @@
 /** Forms and paper in a real browser: what is made once, what an ended session keeps, what a tick means, what is printed. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
-import { ADMIN } from '../../support/service.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 describe('web: forms in a real browser', () => {
@@ -28,15 +28,15 @@ describe('web: forms in a real browser', () => {
     const page = await opened(`/bugs/${ref}`);
     await page.getByLabel('Add a comment').fill('An hour of thought,\nand <b>two</b> lines.');
     const other = new WebSession(web.url);
-    expect(await other.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await other.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     const ends = [...(await other.get('/account')).text.matchAll(/action="(\/account\/sessions\/\w+\/end)"/g)];
     // The newest is its own.
     for (const [, end = ''] of ends.slice(1)) await other.post(end, {}, '/account');
     await page.getByRole('button', { name: 'Comment', exact: true }).click();
     await page.getByText('Your session has ended').waitFor();
     await page.getByText('An hour of thought').waitFor();
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
+    await page.getByLabel('User name').fill(ADMIN_ACCOUNT.username);
+    await page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await page.getByRole('button', { name: 'Sign in and send' }).click();
     await page.getByText('Comment added.').waitFor();
     const { items } = await web.get<{ items: { body: string }[] }>(`/api/bugtracker/v1/bugs/${ref}/comments`);
@@ -64,7 +64,7 @@ describe('web: forms in a real browser', () => {
     const counts = async (): Promise<string> => (await page.locator('aside [data-badge]').allTextContents()).join();
     const was = await counts();
     for (const name of ['cart', 'mail', 'print']) await web.reportError('shop', `${name} has stopped for good`);
-    await until('other counts', async () => (await counts()) !== was);
+    await waitUntil('other counts', async () => (await counts()) !== was);
   });
 
   it('prints no sidebar over the text, in portrait and landscape', async () => {

@@ -3,7 +3,7 @@
  * and on a phone. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { ADMIN } from '../../support/service.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 const HOSTILE = `'; touch /tmp/x; <img src=x onerror="globalThis.owned=1">`;
@@ -69,7 +69,7 @@ describe('web: the page of an item', () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.keyboard.press('a');
     const field = web.page.getByRole('combobox', { name: 'Account' });
-    await field.fill(ADMIN.username);
+    await field.fill(ADMIN_ACCOUNT.username);
     await web.page.getByRole('button', { name: 'Assign', exact: true }).click();
     await web.page.getByText('The item is yours.').waitFor();
     const answer = await web.page.request.get(`${web.url}/bugs/${ref}/trace.txt`);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 import { Tab } from './chromium.js';
 import { limits } from './limits.js';
 import { useChromium } from './use-browser.js';
@@ -34,7 +34,7 @@ describe('web: limits of browser steps', () => {
         ['page.evaluate', () => tab.page.evaluate('new Promise(() => {})')],
         ['locator.evaluateAll', () => tab.page.locator('body').evaluateAll('new Promise(() => {})')],
       ] as const)
-        expect((await rejection(stands())).message).to.equal(`${name}: stands still since 0.3 s`);
+        expect((await getRejection(stands())).message).to.equal(`${name}: stands still since 0.3 s`);
     } finally {
       limits.step = step;
     }

@@ -3,7 +3,7 @@
  * browser itself. A test then ended with its whole time and did not say where it had stood.
  */
 import type { BrowserContext, Page } from 'playwright-core';
-import { within } from '../../support/within.js';
+import { withTimeout } from '../../support/within.js';
 
 /** Milliseconds: half of what the suites of the browser have; a step takes a thousandth of it. */
 export const limits = { step: 60_000 };
@@ -37,7 +37,7 @@ function limit(name: string, one: object, steps: readonly string[]): void {
     const step = kind[called];
     if (step === undefined) throw new Error(`playwright has no ${name}.${called}`);
     kind[called] = function (...given) {
-      return within(`${name}.${called}`, limits.step, step.apply(this, given));
+      return withTimeout(`${name}.${called}`, limits.step, step.apply(this, given));
     };
   }
 }

@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { until } from '../../harness.js';
-import { ADMIN, SHARED_KEY } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT, SHARED_KEY } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 const MOST_TAPS = 4;
@@ -49,8 +49,8 @@ describe('web: on call, with a phone', () => {
     const viewport = { width: 360, height: 740 };
     page = await (await web.browser.newContext({ viewport, hasTouch: true, isMobile: true })).newPage();
     await page.goto(`${web.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
+    await page.getByLabel('User name').fill(ADMIN_ACCOUNT.username);
+    await page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(`${web.url}/`);
   });
@@ -75,10 +75,10 @@ describe('web: on call, with a phone', () => {
 
   it('acknowledges with one tap on the dashboard, and shows others who did', async () => {
     await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
-    await main().getByText(`${ADMIN.username} is on it`).waitFor();
+    await main().getByText(`${ADMIN_ACCOUNT.username} is on it`).waitFor();
     const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
     expect(body['items']).to.have.length(1);
-    expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN.username });
+    expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN_ACCOUNT.username });
     expect(taps).to.equal(1);
   });
 
@@ -102,8 +102,8 @@ describe('web: on call, with a phone', () => {
   it('assigns an item with two taps', async () => {
     await tap(main().locator(`.panel-row a[href="/bugs/${ref}"]`));
     await tap(page.getByRole('button', { name: 'I take it' }));
-    await until('it is mine', async () => {
-      return (await web.getItem(ref))['assignee'] === ADMIN.username;
+    await waitUntil('it is mine', async () => {
+      return (await web.getItem(ref))['assignee'] === ADMIN_ACCOUNT.username;
     });
     await page.getByRole('button', { name: 'Give it back' }).waitFor();
     expect(taps).to.equal(2);
@@ -144,7 +144,7 @@ describe('web: on call, with a phone', () => {
   });
 
   it('changes the theme in the menu with two taps', async () => {
-    await tap(page.getByLabel(`Account of ${ADMIN.username}`));
+    await tap(page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
     await tap(page.getByRole('button', { name: 'Dark colours' }));
     await page.locator('html[data-svc-theme="dark"]').waitFor({ state: 'attached' });
     expect(taps).to.equal(2);
@@ -160,7 +160,7 @@ describe('web: on call, with a phone', () => {
       const row = main().locator('tbody tr').first();
       // A page that follows the service may replace the row while it is measured.
       let box = await row.boundingBox();
-      await until('the row is laid out', async () => (box ??= await row.boundingBox()) !== null);
+      await waitUntil('the row is laid out', async () => (box ??= await row.boundingBox()) !== null);
       if (box === null) throw new Error('there is no row');
       expect(box.height).to.be.at.most(most);
       const leads = await row.locator('.cell-main > a').getAttribute('href');
@@ -177,7 +177,7 @@ describe('web: on call, with a phone', () => {
     await menu.getByLabel('Reason').fill('The shop is told.');
     await tap(menu.getByRole('button', { name: 'Mute', exact: true }));
     await page.waitForURL(/ignore-rules/);
-    await until('the item is muted', async () => {
+    await waitUntil('the item is muted', async () => {
       return (await web.getItem(shelf))['muted'] === true;
     });
     expect(taps).to.equal(4);

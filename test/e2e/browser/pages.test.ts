@@ -8,10 +8,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { everyPage } from '../../pages/every-page.js';
 import { PlantedService } from '../../pages/planted.js';
-import { ADMIN } from '../../support/service.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { Tab } from './chromium.js';
 import { Looks, SET_THEME, THEMES, type Theme, type Violation } from './looks.js';
 import { NO_PAGES } from './no-pages.js';
@@ -82,7 +82,7 @@ describe('web: every page in a real browser', () => {
     for (const tab of [inside, outside]) await tab.page.addInitScript(axe);
     // Colours that fade are judged as they are in the end.
     for (const tab of [inside, outside]) await tab.page.emulateMedia({ reducedMotion: 'reduce' });
-    await inside.signIn(ADMIN.username, ADMIN.password);
+    await inside.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
   });
   after(() => planted?.dispose());
 
@@ -146,7 +146,7 @@ describe('web: every page in a real browser', () => {
   it('checks the colours of the system’s theme', async () => {
     const tab = await Tab.open(chromium.browser, planted.url);
     await tab.page.emulateMedia({ reducedMotion: 'reduce' });
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     for (const path of ['/', '/errors', '/docs/operations', '/status-page/planted']) {
       await tab.page.emulateMedia({ colorScheme: 'dark' });
       await tab.go(path);
@@ -156,7 +156,7 @@ describe('web: every page in a real browser', () => {
         await tab.page.evaluate('delete document.documentElement.dataset.bsTheme');
         await tab.page.emulateMedia({ colorScheme });
         const follows = `(({ svcTheme, bsTheme }) => !svcTheme || bsTheme === '${colorScheme}')(document.documentElement.dataset)`;
-        await until('the page follows', () => tab.page.evaluate<boolean>(follows));
+        await waitUntil('the page follows', () => tab.page.evaluate<boolean>(follows));
       };
       const chosen: string[][] = [];
       for (const theme of THEMES) {

@@ -3,8 +3,8 @@
  * layout, phones, confirmations and forms without scripts. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { ADMIN } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 const LETTERS = 'W'.repeat(8192);
@@ -123,7 +123,7 @@ describe('web: pages of errors and bugs with real input', () => {
     }
     await button.click();
     // The heading ends up between the bars, once the page has come to rest.
-    await until('the heading is on the screen', async () => {
+    await waitUntil('the heading is on the screen', async () => {
       const top = await page.locator('#move').evaluate((title) => title.getBoundingClientRect().top);
       return top > 40 && top < 600;
     });
@@ -169,7 +169,7 @@ describe('web: pages of errors and bugs with real input', () => {
       assignee: null,
     });
     await page.getByRole('button', { name: 'I take it' }).click();
-    expect((await web.getItem(ref))['assignee']).to.equal(ADMIN.username);
+    expect((await web.getItem(ref))['assignee']).to.equal(ADMIN_ACCOUNT.username);
     await page.locator('summary', { hasText: 'Close' }).click();
     await page.getByRole('button', { name: 'Close' }).click();
     expect((await web.getItem(ref))['status']).to.equal('closed');

@@ -49,7 +49,7 @@ function disableWebhooks(dataDir: string): void {
     const disabled_at = new Date().toISOString();
     const set = { enabled: false, disabled_at, disabled_reason: '20 deliveries in a row failed: connection refused' };
     const change = JSON.stringify({ filter: { enabled: true }, update: { set } });
-    connection.transaction(() => performWrite(connection, ['touch', 'webhooks_webhooks', change]));
+    connection.runTransaction(() => performWrite(connection, ['touch', 'webhooks_webhooks', change]));
   } finally {
     connection.close();
   }
@@ -88,8 +88,8 @@ describe('web: lists on a phone', () => {
       await web.publish('shop', '2.4.1');
       await web.createMember('mia');
       const { service } = web;
-      await service.command(['store', 'selftest']);
-      await service.end();
+      await service.runCommand(['store', 'selftest']);
+      await service.stop();
       disableWebhooks(service.dataDir);
       await service.start();
     },

@@ -3,7 +3,7 @@
  * dashboard, and that a choice holds on every list until it is taken away. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { useBrowser } from './use-browser.js';
 
 const LISTS = [
@@ -44,7 +44,7 @@ describe('web: the home page of a project', () => {
     await web.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
     await web.page.waitForURL('**/projects/shop');
     // A count that takes longer than a page can wait is there at the next look.
-    await until('the items are counted', async () => {
+    await waitUntil('the items are counted', async () => {
       if (/1 open\s.*1 critical/s.test(await main())) return true;
       await web.page.reload();
       return false;

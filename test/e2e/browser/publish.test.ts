@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { packageWith } from '../../../clients/demo/package-file.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
 import { useBrowser } from './use-browser.js';
 
 describe('web: publishing by page', () => {
@@ -21,8 +21,8 @@ describe('web: publishing by page', () => {
     tab: {},
     prepare: async () => {
       folder = await mkdtemp(join(tmpdir(), 'aos-publish-'));
-      await writeFile(join(folder, 'a.tar.gz'), packageWith('README.md', 'a'));
-      await writeFile(join(folder, 'b.tar.gz'), packageWith('README.md', 'b'));
+      await writeFile(join(folder, 'a.tar.gz'), buildPackage('README.md', 'a'));
+      await writeFile(join(folder, 'b.tar.gz'), buildPackage('README.md', 'b'));
       await writeFile(join(folder, 'large.tar.gz'), randomBytes(20 * 1024 * 1024));
       await writeFile(join(folder, 'none.tar.gz'), 'this is no package');
     },
@@ -134,7 +134,7 @@ describe('web: publishing by page', () => {
       if (csrf !== null) form.set('csrf_token', csrf);
       for (const [name, value] of Object.entries({ product: 'shop', version: '6.6.6', channel: 'stable' }))
         form.set(name, value);
-      form.set('package', new Blob([new Uint8Array(packageWith('README.md', 'x'))]), 'p.tar.gz');
+      form.set('package', new Blob([new Uint8Array(buildPackage('README.md', 'x'))]), 'p.tar.gz');
       const answer = await fetch(`${web.url}/releases/new`, {
         method: 'POST',
         body: form,

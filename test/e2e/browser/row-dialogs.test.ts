@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { useBrowser } from './use-browser.js';
 
 const GROUPS = 3;
@@ -92,7 +92,7 @@ describe('web: the form of a row', () => {
       await dialog(of).getByRole('button', { name: 'Mute' }).click();
       await of.waitForURL(/\/ignore-rules\/[0-9a-f-]{36}/);
     }
-    await until('both are muted', async () => (await muted(refs[0] ?? '')) && (await muted(refs[1] ?? '')));
+    await waitUntil('both are muted', async () => (await muted(refs[0] ?? '')) && (await muted(refs[1] ?? '')));
     expect(await muted(refs[2] ?? '')).to.equal(false);
   });
 

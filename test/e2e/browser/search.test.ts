@@ -8,7 +8,7 @@ describe('web: the search in a real browser', () => {
   const web = useBrowser({
     scopes: 'bugtracker:report,bugtracker:manage,watchdog:ping,license:manage',
     prepare: async () => {
-      await web.service.command(['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
+      await web.service.runCommand(['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
       ref = await web.reportError('warehouse', 'the label printer <b>jams</b>');
       await web.post('/api/watchdog/v1/ping', { source: 'printer-7', status: 'ok' });
     },

@@ -1,7 +1,7 @@
 /** Status pages as visitors use them, in a browser without scripts and with a real mail server. */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { mailSettings, MailServer } from '../../support/mail-server.js';
+import { waitUntil } from '../../harness.js';
+import { buildMailSettings, MailServer } from '../../support/mail-server.js';
 import { useBrowser } from './use-browser.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
@@ -10,7 +10,7 @@ const PASSWORD = 'only for customers';
 describe('web: status pages of visitors, in a real browser', () => {
   const mail = new MailServer();
   const settings: Record<string, string> = {};
-  before(async () => void Object.assign(settings, mailSettings(await mail.open())));
+  before(async () => void Object.assign(settings, buildMailSettings(await mail.start())));
   after(() => mail.close());
   const web = useBrowser({
     settings,
@@ -25,8 +25,8 @@ describe('web: status pages of visitors, in a real browser', () => {
       }),
   });
   const linkIn = async (n: number, path: RegExp): Promise<string> => {
-    await until(`mail ${n}`, () => mail.raw.length >= n);
-    const { text = '' } = (await mail.mails())[n - 1] ?? {};
+    await waitUntil(`mail ${n}`, () => mail.raw.length >= n);
+    const { text = '' } = (await mail.parseMails())[n - 1] ?? {};
     return new URL(path.exec(text)?.[0] ?? '').pathname;
   };
 
@@ -55,7 +55,7 @@ describe('web: status pages of visitors, in a real browser', () => {
 
     await web.post(`${PAGES}/shop/announcements`, { kind: 'incident', title: 'Payments fail', text: 'We look.' });
     await page.goto(web.url + (await linkIn(2, /http\S+\/unsubscribe\/\S+/)));
-    expect((await mail.mails())[1]?.subject).to.equal('[Shop status] Payments fail: investigating');
+    expect((await mail.parseMails())[1]?.subject).to.equal('[Shop status] Payments fail: investigating');
     await page.getByRole('button', { name: 'Unsubscribe' }).click();
     await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor();
     expect((await web.get<{ items: object[] }>(`${PAGES}/shop/subscribers`)).items).to.deep.equal([]);

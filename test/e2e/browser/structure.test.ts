@@ -8,7 +8,7 @@
 import { expect } from 'chai';
 import { everyPage } from '../../pages/every-page.js';
 import { PlantedService, WRITTEN } from '../../pages/planted.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 import { Tab } from './chromium.js';
 import { NO_PAGES } from './no-pages.js';
 import { SHOWS_TEXT, SIDES, type Sides } from './sides.js';
@@ -26,7 +26,7 @@ describe('web: the structure of every page', () => {
     tab = await Tab.unpainted(chromium.browser, url);
     // Once, not with each of a thousand questions.
     await tab.page.addInitScript(`globalThis.measured = () => ${MEASURE}`);
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
   }
 
   const measured = async (widths = WIDTHS): Promise<string[]> => {
@@ -41,7 +41,7 @@ describe('web: the structure of every page', () => {
   describe('in an empty store', () => {
     let service: TestService;
     before(async () => {
-      service = await TestService.here();
+      service = await TestService.createInProcess();
       await enter(service.url);
     });
     after(async () => {
@@ -87,7 +87,7 @@ describe('web: the structure of every page', () => {
 
     it('isolates text also in the list of the search box', async () => {
       const painted = await Tab.open(chromium.browser, planted.url);
-      await painted.signIn(ADMIN.username, ADMIN.password);
+      await painted.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
       await painted.go('/');
       await painted.page.keyboard.press('Control+k');
       await painted.page.keyboard.insertText(hebrew);

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
-import { packageWith } from '../../../clients/demo/package-file.js';
-import { until } from '../../harness.js';
-import { packageRoot } from '../../../config/load.js';
-import { ADMIN } from '../../support/service.js';
-import { watch } from '../../support/work.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
+import { waitUntil } from '../../harness.js';
+import { findPackageRoot } from '../../../config/load.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
+import { startStopwatch } from '../../support/work.js';
 import { useBrowser } from './use-browser.js';
 
 const MOST_CLICKS = 4;
@@ -57,7 +57,7 @@ describe('web: the clicks of each task', () => {
       await web.post('/api/webhooks/v1/webhooks', pager);
       await web.publish('shop', '1.4.0');
       folder = await mkdtemp(join(tmpdir(), 'aos-clicks-'));
-      await writeFile(join(folder, 'shop.tar.gz'), packageWith('README.md', 'b'));
+      await writeFile(join(folder, 'shop.tar.gz'), buildPackage('README.md', 'b'));
     },
   });
   after(async () => {
@@ -83,7 +83,7 @@ describe('web: the clicks of each task', () => {
     it(name, async () => {
       await web.tab.go('/');
       clicks = 0;
-      const passed = watch();
+      const passed = startStopwatch();
       await does();
       counted.set(name, clicks);
       seconds.set(name, passed() / 1000);
@@ -154,7 +154,7 @@ describe('web: the clicks of each task', () => {
   task('Assign an item to anybody', async () => {
     await click(link(/Voucher is not valid/));
     await click(main().locator('#assign summary'));
-    await web.page.getByRole('combobox', { name: 'Account' }).fill(ADMIN.username);
+    await web.page.getByRole('combobox', { name: 'Account' }).fill(ADMIN_ACCOUNT.username);
     await click(web.page.getByRole('button', { name: 'Assign', exact: true }));
     await said('The item is yours.');
   });
@@ -177,7 +177,7 @@ describe('web: the clicks of each task', () => {
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
     await web.page.getByRole('dialog').getByLabel('Reason').fill('The shop is told.');
     await click(web.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
-    await until('it is muted', async () => {
+    await waitUntil('it is muted', async () => {
       const { items } = await web.get<{ items: object[] }>('/api/bugtracker/v1/bugs?muted=true');
       return items.length === 1;
     });
@@ -245,7 +245,7 @@ describe('web: the clicks of each task', () => {
     await web.page.waitForURL(/period=yesterday/);
   });
   task('Choose your time zone and 12 or 24 hours', async () => {
-    await click(web.page.getByLabel(`Account of ${ADMIN.username}`));
+    await click(web.page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
     await click(web.page.getByRole('link', { name: 'Account and password' }));
     await web.page.getByLabel('Your time zone').fill('Asia/Tokyo');
     await web.page.getByLabel('Hours').selectOption('12');
@@ -254,7 +254,7 @@ describe('web: the clicks of each task', () => {
   });
 
   it('equals docs/ui.md in tasks and numbers', async () => {
-    const guide = await readFile(join(packageRoot(), 'docs', 'ui.md'), 'utf8');
+    const guide = await readFile(join(findPackageRoot(), 'docs', 'ui.md'), 'utf8');
     const rows = [...guide.matchAll(/^\| (.+?) +\| (?:\d|not possible) +\| [\d.–]+ +\| (\d) +\| [\d.]+ +\|$/gm)];
     const measured = [...counted].map(([name, n]) => `| ${name} | ${n} | ${(seconds.get(name) ?? 0).toFixed(1)} |`);
     expect(Object.fromEntries(rows.map(([, name = '', n]) => [name, Number(n)])), measured.join('\n')).to.deep.equal(

@@ -1,9 +1,9 @@
 /** What a suite in a real browser needs: a service with its data, a token, and signed-in tabs. */
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { packageWith } from '../../../clients/demo/package-file.js';
-import { until } from '../../harness.js';
-import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT, SHARED_KEY, TestService } from '../../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 type Body = Record<string, unknown>;
@@ -53,12 +53,12 @@ class BrowserSuite extends ChromiumSuite {
   }
 
   /** Opens a tab, by default signed in as the administrator. */
-  async openTab({ width, scripts = true, username = ADMIN.username, path }: TabOptions = {}): Promise<Tab> {
+  async openTab({ width, scripts = true, username = ADMIN_ACCOUNT.username, path }: TabOptions = {}): Promise<Tab> {
     const { browser, url } = this;
     const tab = await (scripts ? Tab.open(browser, url, width) : Tab.scriptless(browser, url));
     this.tab = tab;
     this.#tabs.push(tab);
-    if (username !== null) await tab.signIn(username, ADMIN.password);
+    if (username !== null) await tab.signIn(username, ADMIN_ACCOUNT.password);
     if (path !== undefined) await tab.go(path);
     return tab;
   }
@@ -110,7 +110,7 @@ class BrowserSuite extends ChromiumSuite {
       {
         method: 'POST',
         headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/gzip' },
-        body: packageWith('app/start.sh', '#!/bin/sh\n'),
+        body: buildPackage('app/start.sh', '#!/bin/sh\n'),
       },
     );
     expect(response.status, await response.text()).to.equal(201);
@@ -119,12 +119,12 @@ class BrowserSuite extends ChromiumSuite {
   /** Creates a member, whose password is the administrator's. */
   async createMember(username: string): Promise<void> {
     const words = ['user', 'create', '--username', username, '--role', 'member', '--password-stdin'];
-    await this.service.command(words, ADMIN.password);
+    await this.service.runCommand(words, ADMIN_ACCOUNT.password);
   }
 
   /** Evaluates the monitors until one is down. */
   async waitForMonitorDown(): Promise<void> {
-    await until('the monitor is down', async () => {
+    await waitUntil('the monitor is down', async () => {
       await this.service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
       const { body } = await this.service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
       return (body['counts'] as { down: number }).down === 1;
@@ -154,9 +154,9 @@ export function useBrowser({
   const web = useChromium(new BrowserSuite());
   before(async () => {
     const env = { ...UNLIMITED, ...settings };
-    web.service = await (isProgram ? TestService.started(env) : TestService.here(env));
-    for (const slug of projects) await web.service.project(slug);
-    if (scopes !== undefined) web.token = await web.service.token(scopes);
+    web.service = await (isProgram ? TestService.createStarted(env) : TestService.createInProcess(env));
+    for (const slug of projects) await web.service.createProject(slug);
+    if (scopes !== undefined) web.token = await web.service.createToken(scopes);
     await prepare?.();
     if (tab !== undefined) await web.openTab(tab);
   });

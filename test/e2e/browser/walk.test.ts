@@ -3,8 +3,8 @@
  * person looks, comments and decides. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { ADMIN } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
 const STACK = [
@@ -40,7 +40,7 @@ describe('web: a session in a real browser', () => {
 
     expect(await web.tab.go('/bugs')).to.equal(200);
     expect(page.url()).to.include('/login');
-    await web.tab.signInByHand(ADMIN.username, ADMIN.password);
+    await web.tab.signInByHand(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect(await page.locator('#panel-bugs\\.attention').innerText()).to.include('nobody has this one');
     expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
 
@@ -91,7 +91,7 @@ describe('web: a session in a real browser', () => {
     const body = await web.get(`/api/bugtracker/v1/bugs/${ref}`);
     expect(body['item']).to.include({ status: 'resolved', resolved_in_build: '2.4.2', claim: null });
     const activity = body['activity'] as { action: string; actor: string }[];
-    const byAdmin = activity.filter(({ actor }) => actor === ADMIN.username).map(({ action }) => action);
+    const byAdmin = activity.filter(({ actor }) => actor === ADMIN_ACCOUNT.username).map(({ action }) => action);
     expect(byAdmin).to.include.members(['commented', 'forced', 'status']);
   });
 
@@ -99,7 +99,7 @@ describe('web: a session in a real browser', () => {
     await web.openTab({ username: null, path: '/login' });
     await web.page.evaluate("document.body.setAttribute('style', 'color: red')");
     await web.page.evaluate("new Image().src = 'https://example.invalid/x.png'");
-    await until(
+    await waitUntil(
       'both are reported',
       () => /policy: style-src/.test(web.tab.faults.join()) && /policy: img-src/.test(web.tab.faults.join()),
     );

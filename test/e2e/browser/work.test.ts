@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { useBrowser } from './use-browser.js';
 
 const STACK = [
@@ -144,7 +144,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await error('live', 'counted live');
     const fresh = await error('live', 'a new group');
     await page.clock.runFor(4100);
-    await until('the counter moved', async () => (await row.locator('[data-field=hits]').innerText()) === '2');
+    await waitUntil('the counter moved', async () => (await row.locator('[data-field=hits]').innerText()) === '2');
     expect(await order()).to.deep.equal(before);
     const more = page.locator('[data-live-more]');
     expect(await more.innerText()).to.equal('1 new – show');
@@ -155,7 +155,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.clock.runFor(120_000);
     expect(asked).to.have.length(paused);
     await page.locator('[data-live-switch]').click();
-    await until('it asks again', () => asked.length > paused);
+    await waitUntil('it asks again', () => asked.length > paused);
 
     const visibility = (state: string): Promise<unknown> =>
       page.evaluate(
@@ -166,7 +166,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.clock.runFor(120_000);
     expect(asked).to.have.length(hidden);
     await visibility('visible');
-    await until('it asks as soon as it is seen', () => asked.length > hidden);
+    await waitUntil('it asks as soon as it is seen', () => asked.length > hidden);
 
     await more.click();
     expect((await order())[0]).to.equal(fresh);

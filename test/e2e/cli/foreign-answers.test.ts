@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aos, PROGRAM, serviceEnv, type Finished } from '../../support/service.js';
+import { runCli, CLI_PROGRAM, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 /** Escape sequences in 7 and 8 bits, a return, and characters that turn the direction of writing. */
 const EVIL = 'a\u001b[2Jb\u009b31mc\rd\u202ee\u0007';
@@ -84,11 +84,11 @@ describe('commands and the texts of others', () => {
   });
 
   const environment = (extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
-    const { SVC_DATA_DIR: _data, ...env } = serviceEnv(home);
+    const { SVC_DATA_DIR: _data, ...env } = buildServiceEnv(home);
     return { ...env, XDG_CONFIG_HOME: home, SVC_URL: url, SVC_TOKEN: 'svc_live_any', ...extra };
   };
-  const run = (words: readonly string[], extra: NodeJS.ProcessEnv = {}, input = ''): Promise<Finished> =>
-    aos(environment(extra), words, input);
+  const run = (words: readonly string[], extra: NodeJS.ProcessEnv = {}, input = ''): Promise<CommandOutcome> =>
+    runCli(environment(extra), words, input);
 
   const commands = ['bug list', 'bug show shop-1', 'bug close shop-1', 'monitor list', 'release list', 'webhook list'];
   for (const words of [...commands, 'webhook test 1', 'login']) {
@@ -177,7 +177,7 @@ describe('commands and the texts of others', () => {
     expect(login.code, login.stderr).to.equal(0);
     // As on a full disk, no file takes a byte.
     const script = `ulimit -f 0; exec "$@"`;
-    const words = ['-c', script, 'sh', process.execPath, ...PROGRAM, 'login', '--token-stdin'];
+    const words = ['-c', script, 'sh', process.execPath, ...CLI_PROGRAM, 'login', '--token-stdin'];
     const code = await new Promise<unknown>((resolve) => {
       const child = execFile('/bin/sh', words, { env: environment() }, (error) =>
         resolve(error?.code ?? error?.signal),

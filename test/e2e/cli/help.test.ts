@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { aos, serviceEnv, TestService } from '../../support/service.js';
+import { runCli, buildServiceEnv, TestService } from '../../support/service.js';
 
 describe('the command line', function () {
   let folder: string;
@@ -12,7 +12,7 @@ describe('the command line', function () {
   let version: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-help-'));
-    env = serviceEnv(join(folder, 'data'));
+    env = buildServiceEnv(join(folder, 'data'));
     ({ version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string });
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ describe('the command line', function () {
   ];
   for (const [words, code, stdout, stderr] of said) {
     it(`answers "aos ${words.join(' ')}" with exit ${code}`, async () => {
-      const ended = await aos(env, words);
+      const ended = await runCli(env, words);
       expect(ended.code, ended.stderr).to.equal(code);
       expect(ended.stdout).to.match(stdout);
       expect(ended.stderr).to.match(stderr);
@@ -43,14 +43,14 @@ describe('the command line', function () {
 
   it('creates nothing by all of this', async () => {
     expect(await readdir(folder)).to.deep.equal([]);
-    expect((await aos(env, ['version'])).stdout).to.equal(`${version}\n`);
+    expect((await runCli(env, ['version'])).stdout).to.equal(`${version}\n`);
   });
 
   it('prefers the options of `serve` to the environment', async () => {
     const data = join(folder, 'other');
     const config = join(folder, 'aos.json');
     await writeFile(config, '{ "app": { "timezone": "Europe/Berlin" } }');
-    const service = await TestService.first({ SVC_SERVER__PORT: '1', SVC_APP__TIMEZONE: 'Mars' });
+    const service = await TestService.createEmpty({ SVC_SERVER__PORT: '1', SVC_APP__TIMEZONE: 'Mars' });
     try {
       delete service.env['SVC_PORT'];
       delete service.env['SVC_APP__TIMEZONE'];
@@ -63,7 +63,7 @@ describe('the command line', function () {
   });
 
   it('names the option of a wrong value', async () => {
-    const { code, stderr } = await aos(env, ['serve', '--port', 'eighty']);
+    const { code, stderr } = await runCli(env, ['serve', '--port', 'eighty']);
     expect([code, stderr]).to.deep.equal([1, 'configuration: server.port must be a number (from option --port)\n']);
   });
 
@@ -75,9 +75,9 @@ describe('the command line', function () {
     it('creates an account by its name, with or without the option', async () => {
       const role = ['--role', 'member', '--password-stdin'];
       const secret = 'a-long-enough-passphrase';
-      expect((await aos(service.env, ['user', 'create', 'ada', ...role], secret)).stdout).to.include('created ada');
-      expect((await aos(service.env, ['user', 'create', '--username', 'bob', ...role], secret)).code).to.equal(0);
-      const list = (await aos(service.env, ['user', 'list'])).stdout.split('\n');
+      expect((await runCli(service.env, ['user', 'create', 'ada', ...role], secret)).stdout).to.include('created ada');
+      expect((await runCli(service.env, ['user', 'create', '--username', 'bob', ...role], secret)).code).to.equal(0);
+      const list = (await runCli(service.env, ['user', 'list'])).stdout.split('\n');
       expect(list[0]).to.match(/^USERNAME +ROLE +STATE +TOTP +LAST LOGIN$/);
       expect(list.join('\n'))
         .to.match(/^ada +member +active/m)
@@ -91,7 +91,7 @@ describe('the command line', function () {
         ['90m', 5_400],
         ['3600', 3_600],
       ] as const) {
-        const made = JSON.parse((await aos(service.env, [...create, given, '--json'])).stdout) as Record<
+        const made = JSON.parse((await runCli(service.env, [...create, given, '--json'])).stdout) as Record<
           string,
           string
         >;
@@ -99,16 +99,16 @@ describe('the command line', function () {
         expect(Math.round(lasts / 1000), given).to.equal(seconds);
       }
       for (const given of ['soon', '7w', '0']) {
-        const { code, stderr } = await aos(service.env, [...create, given]);
+        const { code, stderr } = await runCli(service.env, [...create, given]);
         expect([code, stderr], given).to.satisfy(
           ([ended, text]: [number, string]) => ended === 1 && text.includes('--expires-in: must be'),
         );
       }
-      expect((await aos(service.env, ['token', 'list'])).stdout).to.match(
+      expect((await runCli(service.env, ['token', 'list'])).stdout).to.match(
         /^ID +PREFIX +NAME +PROJECT +EXPIRES +SCOPES\n/,
       );
-      expect((await aos(service.env, ['project', 'list'])).stdout).to.match(/^NUMBER +SLUG +STATE +NAME\n/);
-      expect((await aos(service.env, ['plugin', 'list'])).stdout).to.match(/^ID +VERSION +STATE +TITLE OR REASON\n/);
+      expect((await runCli(service.env, ['project', 'list'])).stdout).to.match(/^NUMBER +SLUG +STATE +NAME\n/);
+      expect((await runCli(service.env, ['plugin', 'list'])).stdout).to.match(/^ID +VERSION +STATE +TITLE OR REASON\n/);
     });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aos, serviceEnv } from '../../support/service.js';
+import { runCli, buildServiceEnv } from '../../support/service.js';
 
 const open =
   "setInterval(() => undefined, 1000); const { createServer } = await import('node:net'); createServer().listen(0);";
@@ -32,7 +32,7 @@ describe('aos plugin check', () => {
         path,
         `${imports}\nexport default { ${manifest}, setup: async () => { ${setup} return {}; } };\n`,
       );
-      const { code, stdout, stderr } = await aos(serviceEnv(folder), ['plugin', 'check', path, '--json']);
+      const { code, stdout, stderr } = await runCli(buildServiceEnv(folder), ['plugin', 'check', path, '--json']);
       expect(stderr).to.equal('');
       const answer = JSON.parse(stdout) as { ok: boolean; reason: string | null };
       expect([code, answer.ok], stdout).to.deep.equal(reason === null ? [0, true] : [1, false]);
@@ -42,8 +42,8 @@ describe('aos plugin check', () => {
   }
 
   it('is not the only command that ends next to a plugin that leaves a timer open', async () => {
-    const env = { ...serviceEnv(join(folder, 'data')), SVC_PLUGINS: JSON.stringify([join(folder, 'opens.mjs')]) };
-    const { code, stderr } = await aos(env, ['help']);
+    const env = { ...buildServiceEnv(join(folder, 'data')), SVC_PLUGINS: JSON.stringify([join(folder, 'opens.mjs')]) };
+    const { code, stderr } = await runCli(env, ['help']);
     expect([code, stderr]).to.deep.equal([0, '']);
   });
 });

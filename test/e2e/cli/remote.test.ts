@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageOf } from '../../support/archives.js';
-import { aos, TestService, type Finished } from '../../support/service.js';
+import { buildPackage } from '../../support/archives.js';
+import { runCli, TestService, type CommandOutcome } from '../../support/service.js';
 
 const SCOPES =
   'bugtracker:report,bugtracker:manage,watchdog:manage,watchdog:ping,updateservice:publish,webhooks:manage';
@@ -19,11 +19,11 @@ describe('commands against a running service', () => {
   let receiver: Server;
   let answers = 204;
 
-  const run = (words: readonly string[], extra: NodeJS.ProcessEnv = {}, input = ''): Promise<Finished> => {
+  const run = (words: readonly string[], extra: NodeJS.ProcessEnv = {}, input = ''): Promise<CommandOutcome> => {
     // No data directory: these commands need none.
     const { SVC_DATA_DIR: _data, ...env } = service.env;
     const own = { ...env, XDG_CONFIG_HOME: home, SVC_URL: service.url, SVC_TOKEN: token, ...extra };
-    return aos(own, words, input);
+    return runCli(own, words, input);
   };
   const json = async (...words: string[]): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await run([...words, '--json']);
@@ -38,9 +38,9 @@ describe('commands against a running service', () => {
       response.writeHead(answers).end();
     }).listen(0, '127.0.0.1');
     await once(receiver, 'listening');
-    service = await TestService.started();
-    await service.project('shop');
-    token = await service.token(SCOPES);
+    service = await TestService.createStarted();
+    await service.createProject('shop');
+    token = await service.createToken(SCOPES);
   });
   after(async () => {
     receiver.close();
@@ -90,7 +90,7 @@ describe('commands against a running service', () => {
   it('lists, promotes and withdraws releases', async () => {
     const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=1.0.0&channel=beta`;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' };
-    const packed = new Uint8Array(packageOf({ name: 'app.txt', content: 'hello' }));
+    const packed = new Uint8Array(buildPackage({ name: 'app.txt', content: 'hello' }));
     const published = await fetch(url, { method: 'POST', headers, body: packed });
     expect(published.status, await published.text()).to.equal(201);
     await json('release', 'promote', '1.0.0', '--product', 'shop', '--from', 'beta', '--to', 'stable');

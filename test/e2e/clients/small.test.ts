@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { archiveOf } from '../../support/release-server.js';
+import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { FakeServer, json, page } from '../../clients/sdk/server.js';
 import { isAvailable } from '../../support/required.js';
@@ -40,10 +40,10 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       const found = await prepare(dir);
       if (found === null) this.skip();
       driver = found;
-      service = await TestService.here();
+      service = await TestService.createInProcess();
       fake = await new FakeServer().start();
-      await service.project('shop');
-      const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
+      await service.createProject('shop');
+      const token = await service.createToken('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
       const features = { seats: 3, ratio: 0.00001, note: 'Größe\u0001 \u{1f600}', '\u{10000}': [1.5, 1e21], z: null };
       const made = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop', features });
       expect(made.status, JSON.stringify(made.body)).to.equal(201);
@@ -52,7 +52,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=2.0`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-        body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
+        body: new Uint8Array(buildArchive([{ path: 'app.txt', content: 'two' }])),
       });
       expect(published.status).to.equal(201);
       client = { server: service.url, project: 'shop', token, machine_id: 'web-1', cache_dir: join(dir, 'cache') };
@@ -107,7 +107,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
 
     it('uses no seat for a machine without a lasting id, and one for SVC_MACHINE_ID (S13)', async function () {
       if (!isAvailable('namespaces', canHideMachineId())) this.skip();
-      const token = await service.token('license:manage');
+      const token = await service.createToken('license:manage');
       const asked = { product: 'shop', max_activations: 1 };
       const made = await service.request('POST', '/api/license/v1/licenses', token, asked);
       const args = { key: made.body['key'] as string };

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replaceFile } from '../../../lib/files/replace-file.js';
 import { PinoLogger } from '../../../adapters/node/logger.js';
-import { Announcement } from '../../../config/compose/announcement.js';
-import { rejection, until } from '../../harness.js';
+import { ServerFileWriter } from '../../../config/compose/announcement.js';
+import { getRejection, waitUntil } from '../../harness.js';
 
 const URL = 'http://127.0.0.1:8080';
 const LOG = PinoLogger.create({ level: 'silent' });
@@ -18,7 +18,7 @@ describe('announcement', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const file = (): string => join(folder, 'server.json');
-  const announcement = (): Announcement => new Announcement((url) => replaceFile(file(), url), LOG, 5);
+  const announcement = (): ServerFileWriter => new ServerFileWriter((url) => replaceFile(file(), url), LOG, 5);
 
   describe('on a full disk (with mount, as root)', () => {
     beforeEach(async function () {
@@ -31,18 +31,18 @@ describe('announcement', () => {
 
     it('is written when there is room again', async () => {
       const it = announcement();
-      await it.tell(URL);
+      await it.publish(URL);
       expect(await readdir(folder)).to.deep.equal(['ballast']);
       await rm(join(folder, 'ballast'));
-      await until('server.json is there', async () => (await readdir(folder)).includes('server.json'));
+      await waitUntil('server.json is there', async () => (await readdir(folder)).includes('server.json'));
       await it.stop();
       expect(await readFile(file(), 'utf8')).to.equal(URL);
     });
   });
 
   it('ends the start for any other error', async () => {
-    const it = new Announcement((url) => replaceFile(join(folder, 'file', 'server.json'), url), LOG);
+    const it = new ServerFileWriter((url) => replaceFile(join(folder, 'file', 'server.json'), url), LOG);
     await writeFile(join(folder, 'file'), '');
-    expect(await rejection(it.tell(URL))).to.include({ code: 'EEXIST' });
+    expect(await getRejection(it.publish(URL))).to.include({ code: 'EEXIST' });
   });
 });

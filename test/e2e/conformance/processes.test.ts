@@ -3,20 +3,20 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask, expectError } from '../../conformance/wire.js';
-import { aos, TestService } from '../../support/service.js';
+import { runCli, TestService } from '../../support/service.js';
 
 describe('conformance: the program', () => {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('projects:manage');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken('projects:manage');
   });
   after(() => service.dispose());
 
   it('runs next to another: rejects every key without a shared key, and writes server.json for any store', async () => {
-    const other = await TestService.started({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
+    const other = await TestService.createStarted({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
     try {
       for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
         const answer = await ask(other, 'POST', '/api/admin/v1/migrate', { headers: { authorization } });
@@ -27,7 +27,7 @@ describe('conformance: the program', () => {
       const file = join(other.dataDir, 'server.json');
       expect(other.url).to.not.equal(service.url);
       expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal({ pid: other.child?.pid, url: other.url });
-      expect(await other.end()).to.equal(0);
+      expect(await other.stop()).to.equal(0);
       const left = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error.code);
       expect(left).to.equal('ENOENT');
     } finally {
@@ -36,7 +36,7 @@ describe('conformance: the program', () => {
   });
 
   it('reports a wrong slug on the command line in plain words, with the envelope and exit 1', async () => {
-    const { code, stdout } = await aos(service.env, ['project', 'create', 'Not A Slug', '--json']);
+    const { code, stdout } = await runCli(service.env, ['project', 'create', 'Not A Slug', '--json']);
     expect(code).to.equal(1);
     const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
     expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../../../config/load.js';
-import { anchorOf } from '../../../ports/manual.js';
+import { findPackageRoot } from '../../../config/load.js';
+import { toAnchor } from '../../../ports/manual.js';
 import { sources } from '../../architecture/tree.js';
 import { isRequired } from '../../support/required.js';
 
-const ROOT = packageRoot();
+const ROOT = findPackageRoot();
 const RULES = join(ROOT, 'docs', 'alerts.yml');
 const REQUIRED = isRequired('promtool');
 
@@ -43,6 +43,6 @@ describe('the Prometheus alerts', () => {
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const all = await rules();
     expect(headings).to.deep.equal(all.map(({ name }) => name));
-    for (const { name, text } of all) expect(text, name).to.include(`runbook: docs/runbook.md#${anchorOf(name)}\n`);
+    for (const { name, text } of all) expect(text, name).to.include(`runbook: docs/runbook.md#${toAnchor(name)}\n`);
   });
 });

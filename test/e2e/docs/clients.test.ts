@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../../architecture/tree.js';
-import { unlessMonoDies } from '../../support/mono.js';
-import { archiveOf } from '../../support/release-server.js';
+import { retryOnMonoCrash } from '../../support/mono.js';
+import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 
 const run = promisify(execFile);
@@ -25,9 +25,9 @@ describe('docs: the guide of the small clients', function () {
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-clients-'));
-    service = await TestService.here();
-    await service.project('shop');
-    const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    const token = await service.createToken('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
     const license = { product: 'shop', licensee: 'Ada' };
     const made = await service.request('POST', '/api/license/v1/licenses', token, license);
     const pem = (await service.request('GET', '/api/license/v1/pubkey', null)).body['public_key'] as string;
@@ -39,7 +39,7 @@ describe('docs: the guide of the small clients', function () {
         'content-type': 'application/gzip',
         'x-release-notes': Buffer.from('Faster.').toString('base64'),
       },
-      body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
+      body: new Uint8Array(buildArchive([{ path: 'app.txt', content: 'two' }])),
     });
     expect(published.status).to.equal(201);
     const key = made.body['key'] as string;
@@ -85,12 +85,12 @@ describe('docs: the guide of the small clients', function () {
         await writeFile(`${path}.cs`, code);
         const sources = [`${path}.cs`, join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
         const compile = ['-warnaserror', '-r:System.Numerics', `-out:${path}.exe`, ...sources];
-        await unlessMonoDies(() => run('mcs', compile));
+        await retryOnMonoCrash(() => run('mcs', compile));
         return `${path}.exe`;
       }),
     );
     const mono = async (program = '', environment = env): Promise<string> =>
-      (await unlessMonoDies(() => run('mono', [program], { env: environment, cwd: dir }))).stdout;
+      (await retryOnMonoCrash(() => run('mono', [program], { env: environment, cwd: dir }))).stdout;
     expect(await mono(programs[0])).to.equal('update to 2.0 Faster.\nmonitor is up\nreported: True\n');
     expect(await mono(programs[1])).to.equal('active True True\n');
     expect(await mono(programs[1], away())).to.equal(' False False\n');

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../config/load.js';
+import { findPackageRoot } from '../../../config/load.js';
 
-const DEPLOY = join(packageRoot(), 'deploy');
+const DEPLOY = join(findPackageRoot(), 'deploy');
 const textOf = (name: string): Promise<string> => readFile(join(DEPLOY, name), 'utf8');
 
 describe('deploy/', () => {

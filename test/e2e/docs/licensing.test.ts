@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
-import { packageOf } from '../../kit/contracts/release-store.js';
+import { buildPackage } from '../../kit/contracts/release-store.js';
 import { projectRoot } from '../../architecture/tree.js';
-import { unlessMonoDies } from '../../support/mono.js';
+import { retryOnMonoCrash } from '../../support/mono.js';
 import { TestService } from '../../support/service.js';
 
 const run = promisify(execFile);
 const ROOT = projectRoot();
-const BYTES = packageOf({ 'a.txt': 'what is inside' });
+const BYTES = buildPackage({ 'a.txt': 'what is inside' });
 const guide = await readFile(join(ROOT, 'docs', 'licensing.md'), 'utf8');
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
@@ -36,9 +36,9 @@ describe('docs: the guide of licenses', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('license:manage', 'shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken('license:manage', 'shop');
     env = { ...process.env, SVC_URL: service.url, SVC_TOKEN: token };
     const { stdout } = await run('sh', ['-c', block('sh', 'order-1001')], { env });
     const { key } = JSON.parse(stdout) as { key: string };
@@ -66,15 +66,15 @@ describe('docs: the guide of licenses', function () {
       await writeFile(join(dir, 'Program.cs'), block('csharp', 'ValidateLicense'));
       const sources = [join(dir, 'Program.cs'), join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
       const program = join(dir, 'program.exe');
-      await unlessMonoDies(() => run('mcs', ['-r:System.Numerics', `-out:${program}`, ...sources]));
-      expect((await unlessMonoDies(() => run('mono', [program], { env }))).stdout.trim()).to.equal('active');
+      await retryOnMonoCrash(() => run('mcs', ['-r:System.Numerics', `-out:${program}`, ...sources]));
+      expect((await retryOnMonoCrash(() => run('mono', [program], { env }))).stdout.trim()).to.equal('active');
     } finally {
       await rm(dir, { recursive: true });
     }
   });
 
   it('downloads with a key, whose user name the printed line computes', async () => {
-    const publish = await service.token('updateservice:publish', 'shop');
+    const publish = await service.createToken('updateservice:publish', 'shop');
     const place = 'product=shop&channel=stable&version=1.4.1&platform=any';
     const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${place}`, {
       method: 'POST',
@@ -84,7 +84,7 @@ describe('docs: the guide of licenses', function () {
     expect(status).to.equal(201);
     const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
     try {
-      await until('the key opens the store', () =>
+      await waitUntil('the key opens the store', () =>
         run('sh', ['-c', block('sh', 'lic_')], { env, cwd: dir }).then(
           () => true,
           () => false,
@@ -123,7 +123,7 @@ describe('docs: the guide of licenses', function () {
       return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).status;
     };
     try {
-      await until('the receiver', async () =>
+      await waitUntil('the receiver', async () =>
         pay('2027-01-31T00:00:00Z').then(
           (status) => status === 204,
           () => false,

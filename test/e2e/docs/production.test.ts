@@ -9,10 +9,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { fillIn, Guide } from '../../support/guide.js';
-import { nginxServer } from '../../support/nginx.js';
-import { packedService } from '../../support/packed.js';
-import { cleanEnv, run } from '../../support/programs.js';
+import { fillPlaceholders, Guide } from '../../support/guide.js';
+import { startNginx } from '../../support/nginx.js';
+import { packService } from '../../support/packed.js';
+import { buildCleanEnv, run } from '../../support/programs.js';
 
 /** npm's codes for a registry that is not there. */
 const UNREACHABLE = /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENOTCACHED)\b/;
@@ -73,7 +73,7 @@ describe('docs: a production installation', function () {
     run('bash', ['-c', `set -e -o pipefail\n${lines}`], {
       cwd,
       limitMs: 600_000,
-      env: cleanEnv({
+      env: buildCleanEnv({
         PATH: `${at('bin')}:${process.env['PATH'] ?? ''}`,
         SVC_SERVER__PORT: new URL(local).port,
         // A start would copy what `npm run build:agent` has made: some hundred megabytes.
@@ -82,9 +82,9 @@ describe('docs: a production installation', function () {
     });
 
   it('runs from an archive, as a service, behind a web server', async function () {
-    const packed = await packedService();
+    const packed = await packService();
     const build = `'${process.execPath}' scripts/build-service.mjs --output '${at('build')}' --package '${packed}'`;
-    const archive = fillIn(guide.block('As a service of systemd', 'sh', 'build:service'), {
+    const archive = fillPlaceholders(guide.getBlock('As a service of systemd', 'sh', 'build:service'), {
       'npm ci && npm run build:service': build,
       'build/service/linux-x64': at('build', `linux-${process.arch}`),
       'aos.tar.gz': at('aos.tar.gz'),
@@ -96,25 +96,25 @@ describe('docs: a production installation', function () {
     }
     expect(built.code, built.stderr).to.equal(0);
 
-    const install = fillIn(guide.block('As a service of systemd', 'sh', 'useradd'), {
+    const install = fillPlaceholders(guide.getBlock('As a service of systemd', 'sh', 'useradd'), {
       '/opt/aos': at('opt', 'aos'),
       '/etc/systemd/system': at('etc', 'systemd', 'system'),
       [LOCAL]: local,
     });
-    const proxies = guide.block('Behind a proxy', 'sh', 'TRUSTED_PROXIES');
+    const proxies = guide.getBlock('Behind a proxy', 'sh', 'TRUSTED_PROXIES');
     const installed = await paste(`${proxies}\n${install}`, root);
     expect(installed.code, `${install}\n${installed.stdout}${installed.stderr}`).to.equal(0);
     expect(installed.stdout).to.match(/^password: \S{10,} [^\n]*\n\{[^\n]*"ready":true/m);
     expect(await readFile(at('user'), 'utf8')).to.match(/ aos$/m);
     expect((await stat(at('var', 'lib', 'aos', 'data-key'))).mode & 0o777).to.equal(0o600);
 
-    const nginx = await nginxServer(
-      fillIn(guide.block('Protection of the release store', 'nginx'), { [LOCAL]: local }),
+    const nginx = await startNginx(
+      fillPlaceholders(guide.getBlock('Protection of the release store', 'nginx'), { [LOCAL]: local }),
     );
     if (nginx === null) return;
     try {
-      const health = /^curl .*$/m.exec(guide.block('As a service of systemd', 'sh', 'useradd'))?.[0] ?? '';
-      const asked = await paste(fillIn(health, { [LOCAL]: nginx.url }), root);
+      const health = /^curl .*$/m.exec(guide.getBlock('As a service of systemd', 'sh', 'useradd'))?.[0] ?? '';
+      const asked = await paste(fillPlaceholders(health, { [LOCAL]: nginx.url }), root);
       expect(asked.stdout, asked.stderr).to.match(/"ready":true/);
     } finally {
       await nginx.stop();

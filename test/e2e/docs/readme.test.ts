@@ -23,7 +23,7 @@ describe('docs: the tour of the README', () => {
   before(async () => {
     expect(blocks.length).to.be.at.least(7);
     expect(tour).to.include(ADDRESS);
-    service = await TestService.here();
+    service = await TestService.createInProcess();
     dir = await mkdtemp(join(tmpdir(), 'aos-readme-'));
     await symlink(join(projectRoot(), 'dist'), join(dir, 'dist'));
     // Only an interactive shell expands aliases by itself.
@@ -59,7 +59,7 @@ describe('docs: the tour of the README', () => {
 
   it('closes the item that it reported', async () => {
     expect(printedBy('/publish?')).to.match(/"closed_items":\["[^"]+"\]/);
-    const token = await service.token('bugtracker:read', 'shop');
+    const token = await service.createToken('bugtracker:read', 'shop');
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs/shop-1', token);
     expect(body['item']).to.include({ status: 'closed', resolved_in_build: '1.4.1' });
   });

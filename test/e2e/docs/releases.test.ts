@@ -22,8 +22,8 @@ describe('docs: the recipe to pack and publish', function () {
   let dir: string;
 
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
   });
   after(() => service?.dispose());
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('docs: the recipe to pack and publish', function () {
         ...process.env,
         PATH: `${bin}:${process.env['PATH'] ?? ''}`,
         SVC_URL: service.url,
-        SVC_TOKEN: await service.token('updateservice:publish', 'shop'),
+        SVC_TOKEN: await service.createToken('updateservice:publish', 'shop'),
       };
       const publish = async (): Promise<Record<string, unknown>> => {
         const lines = recipe.replaceAll('version=1.4.2', `version=${version}`);

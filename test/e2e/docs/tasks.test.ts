@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SMTPServer } from 'smtp-server';
 import { projectRoot } from '../../architecture/tree.js';
-import { until } from '../../harness.js';
-import { fillIn, Guide } from '../../support/guide.js';
-import { cleanEnv, run } from '../../support/programs.js';
+import { waitUntil } from '../../harness.js';
+import { fillPlaceholders, Guide } from '../../support/guide.js';
+import { buildCleanEnv, run } from '../../support/programs.js';
 import { isAvailable } from '../../support/required.js';
 import { TestService } from '../../support/service.js';
 import { CACHE } from '../sdks/programs.js';
@@ -67,10 +67,10 @@ describe('docs: the tasks of a new user', function () {
     const config = join(dir, 'mail.json');
     // The guide names `none` for a server of the own network.
     const values = { 'mail.example.org': '127.0.0.1', '587': String(port), starttls: 'none' };
-    await writeFile(config, fillIn(guide.block('E-mail server', 'json'), values));
+    await writeFile(config, fillPlaceholders(guide.getBlock('E-mail server', 'json'), values));
     service = await TestService.create({ SVC_CONFIG: config, SVC_NOTIFICATIONS__SMTP_PASSWORD: 'of the mail server' });
     await service.start();
-    await service.project('shop');
+    await service.createProject('shop');
   });
   after(async () => {
     await service?.dispose();
@@ -82,7 +82,7 @@ describe('docs: the tasks of a new user', function () {
   async function paste(lines: string, more: Record<string, string> = {}): Promise<string> {
     const env = {
       ...service.env,
-      ...cleanEnv(),
+      ...buildCleanEnv(),
       SVC_DATA_DIR: service.dataDir,
       SVC_URL: service.url,
       HOME: dir,
@@ -101,7 +101,7 @@ describe('docs: the tasks of a new user', function () {
     return /\b(?:svc|wd)_live_\w+/.exec(await paste(name))?.[0] ?? '';
   };
   const listTitles = async (): Promise<string[]> => {
-    const token = await service.token('bugtracker:read', 'shop');
+    const token = await service.createToken('bugtracker:read', 'shop');
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?project=shop', token);
     return (body['items'] as { title: string }[]).map(({ title }) => title);
   };
@@ -112,46 +112,46 @@ describe('docs: the tasks of a new user', function () {
 
     before(async () => {
       guide = await Guide.read('docs/developers.md');
-      dsn = /https?:\/\/svc_in_\S+/.exec(await paste(guide.block('A key', '')))?.[0] ?? '';
+      dsn = /https?:\/\/svc_in_\S+/.exec(await paste(guide.getBlock('A key', '')))?.[0] ?? '';
       expect(dsn).to.match(/@127\.0\.0\.1:\d+\/\d+$/);
     });
 
     it('in Node.js', async () => {
-      const lines = guide.block('Node.js', 'js', 'Sentry.init');
+      const lines = guide.getBlock('Node.js', 'js', 'Sentry.init');
       await writeFile(join(dir, 'instrument.mjs'), lines);
       await writeFile(join(dir, 'server.mjs'), `throw new RangeError('no such cart in node');\n`);
       const start = /`(node --import \.\/instrument\.mjs server\.mjs)`/.exec(
         await readFile(join(ROOT, 'docs', 'developers.md'), 'utf8'),
       )?.[1];
       await paste(`${start} || true`, { SENTRY_DSN: dsn });
-      await until('the error of Node.js', async () => (await listTitles()).some((title) => title.includes('in node')));
+      await waitUntil('the error of Node.js', async () => (await listTitles()).some((title) => title.includes('in node')));
     });
 
     it('in Python', async function () {
       if (!isAvailable('sdks', existsSync(join(CACHE, 'python')))) this.skip();
-      const lines = guide.block('Python', 'python', 'sentry_sdk.init');
+      const lines = guide.getBlock('Python', 'python', 'sentry_sdk.init');
       await writeFile(join(dir, 'app.py'), `${lines}\nraise KeyError("no such cart in python")\n`);
       await paste('python3 app.py || true', { SENTRY_DSN: dsn, PYTHONPATH: join(CACHE, 'python') });
-      await until('the error of Python', async () => (await listTitles()).some((title) => title.includes('in python')));
+      await waitUntil('the error of Python', async () => (await listTitles()).some((title) => title.includes('in python')));
     });
   });
 
   it('watches a job of cron by a line of its crontab', async () => {
     const guide = await Guide.read('docs/watchdog.md');
-    const token = await tokenBy(guide.block('The first heartbeat', 'sh', 'aos token create'));
-    await paste(guide.block('The first heartbeat', 'sh', '/api/watchdog/v1/ping'), { SVC_TOKEN: token });
-    const line = guide.block('The first heartbeat', 'sh', '0 3 * * *').trim();
+    const token = await tokenBy(guide.getBlock('The first heartbeat', 'sh', 'aos token create'));
+    await paste(guide.getBlock('The first heartbeat', 'sh', '/api/watchdog/v1/ping'), { SVC_TOKEN: token });
+    const line = guide.getBlock('The first heartbeat', 'sh', '0 3 * * *').trim();
     const [, times, command = ''] = /^((?:\S+ ){5})(.*)$/.exec(line) ?? [];
     expect(times).to.equal('0 3 * * * ');
     expect(command, 'cron cuts a line at a percent sign').not.to.include('%');
-    const read = await service.token('watchdog:read');
+    const read = await service.createToken('watchdog:read');
     for (const [ends, state] of [
       ['true', 'up'],
       ['(exit 3)', 'down'],
       ['true', 'up'],
     ] as const) {
       const env = { SVC_URL: service.url, SVC_TOKEN: token, PATH: process.env['PATH'] ?? '' };
-      const job = fillIn(command, { '/usr/local/bin/backup': ends });
+      const job = fillPlaceholders(command, { '/usr/local/bin/backup': ends });
       const { code, stderr } = await run('/bin/sh', ['-c', job], { env, cwd: dir });
       expect(code, stderr).to.equal(0);
       const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', read);
@@ -166,19 +166,19 @@ describe('docs: the tasks of a new user', function () {
     );
     await mkdir(join(dir, 'bin/Release/net8.0/linux-x64/publish'), { recursive: true });
     await writeFile(join(dir, 'bin/Release/net8.0/linux-x64/publish/app.txt'), 'the new version');
-    const publish = packager?.block('Packager: from a build to a release', 'sh', 'packager --project shop') ?? '';
+    const publish = packager?.getBlock('Packager: from a build to a release', 'sh', 'packager --project shop') ?? '';
     const said = await paste(
-      fillIn(publish, {
+      fillPlaceholders(publish, {
         'https://aos.example': service.url,
-        'SVC_TOKEN=…': `SVC_TOKEN=${await service.token('updateservice:publish', 'shop')}`,
+        'SVC_TOKEN=…': `SVC_TOKEN=${await service.createToken('updateservice:publish', 'shop')}`,
       }),
     );
     expect(said).to.match(/^PUBLISHED: shop 1\.4\.0 \(stable, linux-x64\), signed$/m);
 
-    await paste(setup?.block('Before the first machine', 'sh', 'aos user create') ?? '');
+    await paste(setup?.getBlock('Before the first machine', 'sh', 'aos user create') ?? '');
     await writeFile(join(dir, 'installer.password'), 'violet-harbour-lantern\n', { mode: 0o600 });
     const target = join(dir, 'opt', 'shop');
-    const install = fillIn(installing?.block('The application', 'sh', 'SVC_PASSWORD_FILE') ?? '', {
+    const install = fillPlaceholders(installing?.getBlock('The application', 'sh', 'SVC_PASSWORD_FILE') ?? '', {
       'https://aos.example.com': service.url,
       '/root/installer.password': join(dir, 'installer.password'),
       '/opt/shop': target,
@@ -186,15 +186,15 @@ describe('docs: the tasks of a new user', function () {
     await paste(install);
     expect(await readFile(join(target, 'app.txt'), 'utf8')).to.equal('the new version');
 
-    const token = await tokenBy(licensing?.block('Selling a license', 'sh', 'aos token create') ?? '');
-    const made = await paste(licensing?.block('Selling a license', 'sh', 'order-1001') ?? '', { SVC_TOKEN: token });
+    const token = await tokenBy(licensing?.getBlock('Selling a license', 'sh', 'aos token create') ?? '');
+    const made = await paste(licensing?.getBlock('Selling a license', 'sh', 'order-1001') ?? '', { SVC_TOKEN: token });
     const { key } = JSON.parse(made) as { key: string };
-    const validate = licensing?.block('Asking: `POST /api/license/v1/validate`', 'sh', '/validate') ?? '';
+    const validate = licensing?.getBlock('Asking: `POST /api/license/v1/validate`', 'sh', '/validate') ?? '';
     const answer = await paste(validate, { SVC_PRODUCT_KEY: key });
     expect(JSON.parse(answer)).to.include({ status: 'active', valid: true, product: 'shop' });
 
     const agent = await Guide.read('docs/update-agent.md');
-    const update = fillIn(agent.block('The first update', 'sh'), {
+    const update = fillPlaceholders(agent.getBlock('The first update', 'sh'), {
       'https://aos.example.com': service.url,
       '/opt/shop': target,
       'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY': key,
@@ -202,9 +202,9 @@ describe('docs: the tasks of a new user', function () {
     expect(await paste(update)).to.match(/^UP_TO_DATE:/m);
     await writeFile(join(dir, 'bin/Release/net8.0/linux-x64/publish/app.txt'), 'the next version');
     await paste(
-      fillIn(publish, {
+      fillPlaceholders(publish, {
         'https://aos.example': service.url,
-        'SVC_TOKEN=…': `SVC_TOKEN=${await service.token('updateservice:publish', 'shop')}`,
+        'SVC_TOKEN=…': `SVC_TOKEN=${await service.createToken('updateservice:publish', 'shop')}`,
         '1.4.0': '1.4.1',
       }),
     );
@@ -216,7 +216,7 @@ describe('docs: the tasks of a new user', function () {
     const [hooks, notifications] = await Promise.all(
       ['docs/webhooks.md', 'docs/notifications.md'].map((path) => Guide.read(path)),
     );
-    await writeFile(join(dir, 'verify.mjs'), hooks?.block('Node.js', 'js') ?? '');
+    await writeFile(join(dir, 'verify.mjs'), hooks?.getBlock('Node.js', 'js') ?? '');
     const { verify } = (await import(pathToFileURL(join(dir, 'verify.mjs')).href)) as {
       verify(this: void, secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean;
     };
@@ -232,20 +232,20 @@ describe('docs: the tasks of a new user', function () {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     try {
       const { port } = receiver.address() as AddressInfo;
-      const create = hooks?.block('The first webhook', 'sh') ?? '';
-      const made = await paste(fillIn(create, { 'https://hooks.example.com': `http://127.0.0.1:${port}` }));
+      const create = hooks?.getBlock('The first webhook', 'sh') ?? '';
+      const made = await paste(fillPlaceholders(create, { 'https://hooks.example.com': `http://127.0.0.1:${port}` }));
       const secret = /whsec_[\w+/=-]+/.exec(made)?.[0] ?? '';
-      await paste(notifications?.block('Notifications', 'sh') ?? '');
+      await paste(notifications?.getBlock('Notifications', 'sh') ?? '');
       const report = {
         project: 'shop',
         error_level: 'error',
         exception_class: 'CartError',
         error_message: 'for the hook',
       };
-      await service.request('POST', '/api/errors/v1/report', await service.token('bugtracker:report'), report);
-      await until('the webhook', () => arrived.some(({ body }) => body.includes('for the hook')));
+      await service.request('POST', '/api/errors/v1/report', await service.createToken('bugtracker:report'), report);
+      await waitUntil('the webhook', () => arrived.some(({ body }) => body.includes('for the hook')));
       for (const { headers, body } of arrived) expect(verify(secret, headers, body)).to.equal(true);
-      await until('the mail', () => mails.some((text) => text.startsWith('ops@example.org')));
+      await waitUntil('the mail', () => mails.some((text) => text.startsWith('ops@example.org')));
     } finally {
       receiver.closeAllConnections();
       await new Promise((resolve) => receiver.close(resolve));
@@ -261,12 +261,12 @@ describe('docs: the tasks of a new user', function () {
       exception_class: 'AgentError',
       error_message: 'for the agent',
     };
-    await service.request('POST', '/api/errors/v1/report', await service.token('bugtracker:report'), report);
-    const token = await tokenBy(guide.block('Start', ''));
-    const next = await paste(guide.block('A piece of work', '', 'action=next'), { SVC_TOKEN: token });
+    await service.request('POST', '/api/errors/v1/report', await service.createToken('bugtracker:report'), report);
+    const token = await tokenBy(guide.getBlock('Start', ''));
+    const next = await paste(guide.getBlock('A piece of work', '', 'action=next'), { SVC_TOKEN: token });
     expect((JSON.parse(next) as { item: object }).item).to.include({ status: 'in_progress' });
     const session = await paste(
-      fillIn(guide.block('A piece of work', '', 'agent.py'), {
+      fillPlaceholders(guide.getBlock('A piece of work', '', 'agent.py'), {
         'http://127.0.0.1:8080': service.url,
         'svc_live_…': token,
       }),
@@ -279,10 +279,10 @@ describe('docs: the tasks of a new user', function () {
 
   it('connects a client of MCP by its printed settings', async () => {
     const guide = await Guide.read('docs/agents.md');
-    const token = await tokenBy(guide.block('Start', ''));
-    const printed = guide.block('Settings of coding agents', 'json', '"mcpServers"');
+    const token = await tokenBy(guide.getBlock('Start', ''));
+    const printed = guide.getBlock('Settings of coding agents', 'json', '"mcpServers"');
     const { mcpServers } = JSON.parse(
-      fillIn(printed, { 'https://aos.example.org': service.url, '${SVC_TOKEN}': token }),
+      fillPlaceholders(printed, { 'https://aos.example.org': service.url, '${SVC_TOKEN}': token }),
     ) as { mcpServers: Record<'aos', { url: string; headers: Record<string, string> }> };
     const { url, headers } = mcpServers.aos;
     const client = new Client({ name: 'tasks', version: '1.0.0' });
@@ -298,8 +298,8 @@ describe('docs: the tasks of a new user', function () {
 
   it('groups errors by a rule', async () => {
     const guide = await Guide.read('docs/grouping.md');
-    const token = await service.token('bugtracker:report,bugtracker:manage', 'shop');
-    await paste(guide.block('Grouping rules', 'sh'), { SVC_TOKEN: token });
+    const token = await service.createToken('bugtracker:report,bugtracker:manage', 'shop');
+    await paste(guide.getBlock('Grouping rules', 'sh'), { SVC_TOKEN: token });
     const reported = async (file: string, message: string): Promise<unknown> => {
       const report = { project: 'shop', error_level: 'error', exception_class: file, error_message: message, file };
       return (await service.request('POST', '/api/errors/v1/report', token, report)).body['ref'];

@@ -1,11 +1,11 @@
 /** One winner each: parallel claims and parallel identical reports, over the real processes (contract 20, leases). */
 import { expect } from 'chai';
-import { engines } from '../../support/engines.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`parallel callers on ${engine.name}`, function () {
     const services: TestService[] = [];
     let token: string;
@@ -14,10 +14,10 @@ for (const engine of engines) {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       // The embedded store has one process; on MongoDB this one is the second.
-      if (engine.name === 'mongodb') services.push(await TestService.here({ ...NO_LIMITS, ...settings }));
-      services.push(await TestService.started({ ...NO_LIMITS, ...settings }));
-      for (const slug of ['queue', 'once']) await nth(0).project(slug);
-      token = await nth(0).token('bugtracker:report,bugtracker:manage');
+      if (engine.name === 'mongodb') services.push(await TestService.createInProcess({ ...NO_LIMITS, ...settings }));
+      services.push(await TestService.createStarted({ ...NO_LIMITS, ...settings }));
+      for (const slug of ['queue', 'once']) await nth(0).createProject(slug);
+      token = await nth(0).createToken('bugtracker:report,bugtracker:manage');
     });
     after(async () => {
       for (const service of services) await service.dispose();

@@ -36,9 +36,9 @@ describe('faults: floods without a credential', function () {
   let caller: Caller;
   let token = '';
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,watchdog:ping');
+    service = await TestService.createStarted({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report,watchdog:ping');
   });
   beforeEach(() => {
     caller = new Caller(service.url);

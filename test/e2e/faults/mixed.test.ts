@@ -6,13 +6,13 @@
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
-import { TestService, type Answer } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
+import { TestService, type ServiceResponse } from '../../support/service.js';
 import { Ledger } from './ledger.js';
 
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 const CALLERS = 8;
 /** Steps that are acknowledged before the kill: at least, and at most. */
 const STEPS = [40, 160] as const;
@@ -98,7 +98,7 @@ class Caller {
     this.ledger.resolved(id);
   }
 
-  async #ask(method: string, path: string, body: unknown): Promise<Answer> {
+  async #ask(method: string, path: string, body: unknown): Promise<ServiceResponse> {
     try {
       return await this.service.request(method, path, this.token, body);
     } catch (problem) {
@@ -191,7 +191,7 @@ async function checkEvents(service: TestService, token: string, items: Shown[]):
   // Told at the latest by the outbox's second look, 30 s after the start; it then has all of them to write.
   const complete = async (): Promise<boolean> =>
     (await of('bug.created')).length >= ids.length && (await of('bug.resolved')).length >= resolved.length;
-  await until('every event', complete).catch(() => undefined);
+  await waitUntil('every event', complete).catch(() => undefined);
   expect(await of('bug.created'), 'bug.created').to.deep.equal(ids);
   expect(await of('bug.resolved'), 'bug.resolved').to.deep.equal(resolved.sort());
 }
@@ -217,14 +217,14 @@ async function checkAll(service: TestService, token: string, ledger: Ledger): Pr
 
 describe('faults: kill -9 at random moments under mixed load', function () {
   this.timeout(300_000 + ROUNDS * 20_000);
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     it(`keeps everything acknowledged, once, in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const service = await TestService.started({ ...NO_LIMITS, ...settings });
+      const service = await TestService.createStarted({ ...NO_LIMITS, ...settings });
       try {
-        await service.project('shop');
-        const token = await service.token('bugtracker:report,bugtracker:manage,webhooks:manage');
+        await service.createProject('shop');
+        const token = await service.createToken('bugtracker:report,bugtracker:manage,webhooks:manage');
         const ledger = new Ledger();
         for (let round = 0; round < ROUNDS; round++) {
           const before = new Map(ledger.refs);
@@ -233,15 +233,15 @@ describe('faults: kill -9 at random moments under mixed load', function () {
           await new Promise<void>((resolve, reject) => {
             const callers = Array.from({ length: CALLERS }, (_, c) =>
               new Caller(service, token, `r${round}c${c}`, ledger).work(() => {
-                if (++done === wanted) void service.end('SIGKILL');
+                if (++done === wanted) void service.stop('SIGKILL');
               }),
             );
             Promise.all(callers).then(() => resolve(), reject);
           });
           expect(done, 'acknowledged before the kill').to.be.at.least(wanted);
-          await service.end('SIGKILL');
+          await service.stop('SIGKILL');
           // Nobody kills it any more after the last round.
-          await (round + 1 < ROUNDS ? service.start() : service.startHere());
+          await (round + 1 < ROUNDS ? service.start() : service.startInProcess());
           await checkRepeats(
             service,
             token,

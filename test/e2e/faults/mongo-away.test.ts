@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { until } from '../../harness.js';
-import { engines } from '../../support/engines.js';
+import { waitUntil } from '../../harness.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
@@ -14,16 +14,16 @@ describe('a service that loses MongoDB', function () {
   let service: TestService;
   let token: string;
   before(async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!settings) this.skip();
     const url = new URL(settings['SVC_STORAGE_URL'] ?? '');
-    proxy = await TcpProxy.before({ host: url.hostname, port: Number(url.port) });
+    proxy = await TcpProxy.startBefore({ host: url.hostname, port: Number(url.port) });
     url.host = `127.0.0.1:${proxy.port}`;
     url.searchParams.set('directConnection', 'true');
     const limits = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__NEW_GROUPS_PER_HOUR: '0' };
-    service = await TestService.started({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:read');
+    service = await TestService.createStarted({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report,bugtracker:read');
   });
   after(async () => {
     await service?.dispose();
@@ -39,22 +39,22 @@ describe('a service that loses MongoDB', function () {
     });
 
   it('answers 503 with Retry-After while MongoDB is unreachable, reports it in health, and recovers', async () => {
-    proxy.refuse();
-    await until('reports are refused', async () => (await report(0)).status === 503);
+    proxy.rejectConnections();
+    await waitUntil('reports are refused', async () => (await report(0)).status === 503);
     expect(Number((await report(0)).headers.get('retry-after'))).to.be.at.least(1);
     expect((await service.request('GET', '/api/health/live', null)).status).to.equal(200);
     const ready = async (): Promise<number> => (await service.request('GET', '/api/health/ready', null)).status;
-    await until('it is not ready', async () => (await ready()) === 503);
-    await until('the log says so', () => linesOf(service, 'MongoDB is away').length > 0);
-    proxy.heal();
-    await until('reports are taken', async () => (await report(0)).status === 200);
-    await until('it is ready', async () => (await ready()) === 200);
+    await waitUntil('it is not ready', async () => (await ready()) === 503);
+    await waitUntil('the log says so', () => linesOf(service, 'MongoDB is away').length > 0);
+    proxy.restore();
+    await waitUntil('reports are taken', async () => (await report(0)).status === 200);
+    await waitUntil('it is ready', async () => (await ready()) === 200);
     expect(linesOf(service, 'MongoDB is away')).to.have.length(1);
   });
 
   it('exits 1 with one line when MongoDB stays unreachable', async () => {
     const child = service.child ?? expect.fail('it runs');
-    proxy.hold();
+    proxy.holdData();
     const refused = report(0).catch(() => null);
     const [code] = (await once(child, 'exit')) as [number | null];
     await refused;

@@ -4,9 +4,9 @@
  */
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../harness.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
+import { waitUntil } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Ledger } from './ledger.js';
@@ -14,7 +14,7 @@ import { Ledger } from './ledger.js';
 const PROCESSES = 3;
 const WRITERS = 24;
 /** As many as there are faults: each comes once in a developer's run. */
-const ROUNDS = times(5);
+const ROUNDS = scaleRepeats(5);
 /** A report is through in about as much. */
 const UNDER_WAY_MS = 20;
 
@@ -31,18 +31,18 @@ describe('three services with a bad connection to MongoDB', function () {
   let services: TestService[];
   let token: string;
   before(async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!settings) this.skip();
     const url = new URL(settings['SVC_STORAGE_URL'] ?? '');
-    proxy = await TcpProxy.before({ host: url.hostname, port: Number(url.port) });
+    proxy = await TcpProxy.startBefore({ host: url.hostname, port: Number(url.port) });
     url.host = `127.0.0.1:${proxy.port}`;
     url.searchParams.set('directConnection', 'true');
     const own = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__NEW_GROUPS_PER_HOUR: '0', SVC_STORAGE_URL: url.href };
-    const first = await TestService.started({ ...settings, ...own });
+    const first = await TestService.createStarted({ ...settings, ...own });
     services = [first];
-    await first.project('shop');
-    token = await first.token('bugtracker:report,bugtracker:read');
-    const more = Array.from({ length: PROCESSES - 1 }, () => TestService.started({ ...settings, ...own }));
+    await first.createProject('shop');
+    token = await first.createToken('bugtracker:report,bugtracker:read');
+    const more = Array.from({ length: PROCESSES - 1 }, () => TestService.createStarted({ ...settings, ...own }));
     services.push(...(await Promise.all(more)));
   });
   after(async () => {
@@ -91,27 +91,27 @@ describe('three services with a bad connection to MongoDB', function () {
       gate = opening();
     };
     const served = (): Promise<void> =>
-      until('each writer is served', () => taken.every((n, i) => n > (before[i] ?? 0)));
+      waitUntil('each writer is served', () => taken.every((n, i) => n > (before[i] ?? 0)));
     const cut = async (): Promise<void> => {
       send();
       await pause(Math.random() * UNDER_WAY_MS);
-      proxy.cut();
+      proxy.resetConnections();
     };
     const faults = [
       cut,
       async () => {
-        proxy.hold();
+        proxy.holdData();
         send();
-        await until('each process waits', () => proxy.held >= PROCESSES);
+        await waitUntil('each process waits', () => proxy.heldCount >= PROCESSES);
       },
       cut,
       async () => {
-        proxy.refuse();
+        proxy.rejectConnections();
         send();
-        await until('it is refused', () => proxy.refused >= PROCESSES);
+        await waitUntil('it is refused', () => proxy.rejectedCount >= PROCESSES);
       },
       async () => {
-        proxy.delay(20);
+        proxy.setDelay(20);
         send();
         await served();
       },
@@ -119,15 +119,15 @@ describe('three services with a bad connection to MongoDB', function () {
     try {
       for (let round = 0; round < ROUNDS; round++) {
         await faults[round % faults.length]?.();
-        proxy.heal();
+        proxy.restore();
         await served();
       }
       // Six cuts of whatever has just come back, without waiting for all to be served.
       for (let n = 0; n < 6; n++) {
         const earlier = total();
         send();
-        await until('something is served', () => total() > earlier);
-        proxy.cut();
+        await waitUntil('something is served', () => total() > earlier);
+        proxy.resetConnections();
       }
       send();
       await served();

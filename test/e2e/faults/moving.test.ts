@@ -11,14 +11,14 @@ import { loadConfig } from '../../../config/load.js';
 import { writeExport } from '../../../adapters/archive/moving/export.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { compose } from '../../../config/compose/compose.js';
-import { verify } from '../../../config/compose/data-transfer.js';
+import { verifyArchive } from '../../../config/compose/data-transfer.js';
 import type { Doc } from '../../../ports/store.js';
-import { rejection } from '../../harness.js';
-import { times } from '../../support/budget.js';
-import { watch } from '../../support/work.js';
-import { aos, aosJson, CLI, serviceEnv, TestService } from '../../support/service.js';
+import { getRejection } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { startStopwatch } from '../../support/work.js';
+import { runCli, runCliJson, CLI_PATH, buildServiceEnv, TestService } from '../../support/service.js';
 
-const KILLS = times(1);
+const KILLS = scaleRepeats(1);
 const DOCUMENTS = 6_000;
 
 describe('moving a store, killed', function () {
@@ -29,12 +29,12 @@ describe('moving a store, killed', function () {
   /** How long a whole run takes, in ms. */
   const took = { backup: 0, export: 0 };
   const at = (name: string): string => join(folder, name);
-  const envOf = (name: string): NodeJS.ProcessEnv => serviceEnv(at(name));
+  const envOf = (name: string): NodeJS.ProcessEnv => buildServiceEnv(at(name));
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-killed-'));
     source = await TestService.create({}, at('source'));
-    await source.project('shop');
+    await source.createProject('shop');
     const store = new SqliteStore({ path: join(at('source'), 'aos.db'), durability: 'normal' });
     await store.connect();
     const rows = store.collection<Doc & { text: string }>('notes_of_a_plugin');
@@ -43,9 +43,9 @@ describe('moving a store, killed', function () {
       await rows.bulk(Array.from({ length: 500 }, (_, i) => row(i)));
     }
     await store.close();
-    took.backup = await timed(() => aosJson(source.env, ['backup', at('whole.backup.tar.gz')]));
+    took.backup = await timed(() => runCliJson(source.env, ['backup', at('whole.backup.tar.gz')]));
     took.export = await timed(async () => {
-      ({ sha256: sum } = await aosJson<{ sha256: string }>(source.env, ['export', at('whole.export.tar.gz')]));
+      ({ sha256: sum } = await runCliJson<{ sha256: string }>(source.env, ['export', at('whole.export.tar.gz')]));
     });
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ describe('moving a store, killed', function () {
   /** Runs the command and kills it `ms` after its start. @returns whether it had ended by itself */
   function killed(env: NodeJS.ProcessEnv, args: string[], ms: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [CLI, ...args], { env, stdio: 'ignore' });
+      const child = spawn(process.execPath, [CLI_PATH, ...args], { env, stdio: 'ignore' });
       const timer = setTimeout(() => child.kill('SIGKILL'), ms);
       child.on('error', reject);
       child.on('close', (code, signal) => {
@@ -65,7 +65,7 @@ describe('moving a store, killed', function () {
   }
 
   async function timed(whole: () => Promise<unknown>): Promise<number> {
-    const passed = watch();
+    const passed = startStopwatch();
     await whole();
     return passed();
   }
@@ -92,10 +92,10 @@ describe('moving a store, killed', function () {
       for (const ms of moments(took[name])) {
         await killed(source.env, [name, file], ms);
         if ((await readdir(folder)).includes(`k.${name}.tar.gz`)) {
-          expect((await verify(file)).head.kind).to.equal(name);
+          expect((await verifyArchive(file)).head.kind).to.equal(name);
           await rm(file);
         }
-        await aosJson(source.env, [name, file]);
+        await runCliJson(source.env, [name, file]);
         await rm(file);
       }
       expect(await documents(source.env)).to.equal(sum);
@@ -104,17 +104,17 @@ describe('moving a store, killed', function () {
 
   it('aos restore: leaves no store, or a complete one after the next start, and completes on retry', async () => {
     let n = 0;
-    for (const ms of moments(await timed(() => aosJson(envOf('timed'), ['restore', at('whole.backup.tar.gz')])))) {
+    for (const ms of moments(await timed(() => runCliJson(envOf('timed'), ['restore', at('whole.backup.tar.gz')])))) {
       const env = envOf(`restored${n++}`);
       await killed(env, ['restore', at('whole.backup.tar.gz')], ms);
       const folderOf = env['SVC_DATA_DIR'] ?? '';
       const there = async (): Promise<string[]> => readdir(folderOf).catch(() => []);
       if ((await there()).includes('restore') && (await readdir(join(folderOf, 'restore'))).includes('ready.json')) {
         // A command is a start too.
-        await aosJson(env, ['migrate']);
+        await runCliJson(env, ['migrate']);
         expect(await there()).to.not.include('restore');
       }
-      if (!(await there()).includes('aos.db')) await aosJson(env, ['restore', at('whole.backup.tar.gz')]);
+      if (!(await there()).includes('aos.db')) await runCliJson(env, ['restore', at('whole.backup.tar.gz')]);
       expect(await documents(env)).to.equal(sum);
     }
   });
@@ -129,7 +129,7 @@ describe('moving a store, killed', function () {
     };
     const first = await fresh();
     let half = 0;
-    for (const ms of moments(await timed(() => aosJson(first, ['import', at('whole.export.tar.gz')])))) {
+    for (const ms of moments(await timed(() => runCliJson(first, ['import', at('whole.export.tar.gz')])))) {
       const env = await fresh();
       await killed(env, ['import', at('whole.export.tar.gz')], ms);
       const service = await compose('command', { configuration: await loadConfig({ env }) });
@@ -141,9 +141,9 @@ describe('moving a store, killed', function () {
       if (error !== null) {
         half++;
         expect(error.message).to.match(/^the import of .* was cut off: run it again \(aos import <file>\)$/);
-        expect((await aos(env, ['migrate'])).stderr).to.equal(`${error.message}\n`);
+        expect((await runCli(env, ['migrate'])).stderr).to.equal(`${error.message}\n`);
       }
-      const again = await aos(env, ['import', at('whole.export.tar.gz')]);
+      const again = await runCli(env, ['import', at('whole.export.tar.gz')]);
       if (again.code !== 0) expect(again.stderr).to.match(/^The target is not empty/);
       expect(await documents(env)).to.equal(sum);
     }
@@ -154,7 +154,7 @@ describe('moving a store, killed', function () {
     const env = envOf('imported0');
     const file = at('other.tar.gz');
     await cp(at('whole.export.tar.gz'), file);
-    const error = await rejection(aosJson({ ...env, SVC_DATA_DIR: at('nokeys') }, ['import', file]));
+    const error = await getRejection(runCliJson({ ...env, SVC_DATA_DIR: at('nokeys') }, ['import', file]));
     expect(error.message).to.match(/belongs to other keys/);
     expect(await readdir(at('nokeys')).catch(() => [])).to.not.include('aos.db');
   });

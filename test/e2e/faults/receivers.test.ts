@@ -10,7 +10,7 @@ import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { TestService } from '../../support/service.js';
 
 interface Seen {
@@ -100,9 +100,9 @@ describe('faults: misbehaving receivers', () => {
       waited ??= neverEnded;
       response.writeHead(204).end();
     });
-    service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0' });
-    await service.project('shop');
-    const token = await service.token('bugtracker:report,webhooks:manage');
+    service = await TestService.createInProcess({ SVC_LIMITS__API_PER_MINUTE: '0' });
+    await service.createProject('shop');
+    const token = await service.createToken('bugtracker:report,webhooks:manage');
     const ids: Record<string, string> = {};
     for (const [name, url] of Object.entries({ ...urls, good })) {
       const made = await service.request('POST', '/api/webhooks/v1/webhooks', token, { name, url, events: '*' });
@@ -111,7 +111,7 @@ describe('faults: misbehaving receivers', () => {
     }
     const bug = { project: 'shop', title: 'a bug', file_path: 'src/a.ts' };
     expect((await service.request('POST', '/api/bugtracker/v1/report', token, bug)).status).to.equal(201);
-    await until('the good one', () => waited !== undefined);
+    await waitUntil('the good one', () => waited !== undefined);
     expect(waited, 'behind the 15 s of one that never answers').to.equal(false);
 
     const seen = async (name: string): Promise<Seen | undefined> => {
@@ -119,7 +119,7 @@ describe('faults: misbehaving receivers', () => {
       return (body['items'] as Seen[])[0];
     };
     const waiting = Object.keys(urls);
-    await until(
+    await waitUntil(
       'every attempt ended',
       async () => {
         while (waiting[0] !== undefined && ((await seen(waiting[0]))?.attempts.length ?? 0) > 0) waiting.shift();

@@ -10,13 +10,13 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 const CALLERS = 4;
 const SETTLED_MS = 60_000;
 const SETTINGS = {
@@ -98,39 +98,39 @@ async function agree(service: TestService, token: string, known: Known, alone: b
 
 describe('faults: kill -9 under parallel publishes', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     it(`publishes completely or not at all, and once, on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const service = await TestService.started({ ...SETTINGS, ...settings });
+      const service = await TestService.createStarted({ ...SETTINGS, ...settings });
       try {
         const alone = engine.name === 'sqlite';
-        await service.project('shop');
-        const token = await service.token(SCOPES);
+        await service.createProject('shop');
+        const token = await service.createToken(SCOPES);
         const known: Known = { items: new Map(), acknowledged: new Set() };
         for (let round = 1; round <= ROUNDS; round++) {
           const before = known.acknowledged.size;
           const callers = Array.from({ length: CALLERS }, (_, c) => publisher(service, token, `${round}.${c}`, known));
           const ended = Promise.all(callers);
-          await Promise.race([ended, until('a publish', () => known.acknowledged.size > before)]);
+          await Promise.race([ended, waitUntil('a publish', () => known.acknowledged.size > before)]);
           await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
-          await service.end('SIGKILL');
+          await service.stop('SIGKILL');
           await ended;
           // Nobody kills it any more after the last round.
-          await (round < ROUNDS ? service.start() : service.startHere());
+          await (round < ROUNDS ? service.start() : service.startInProcess());
           await agree(service, token, known, alone);
         }
         const published = await agree(service, token, known, alone);
         const eventsOf = (event: string): Promise<{ data: { version?: string; ref?: string; id?: string } }[]> =>
           listed(service, token, `/api/webhooks/v1/events?event=${event}`);
-        await until(
+        await waitUntil(
           'every event',
           async () => (await eventsOf('release.published')).length >= published.length,
           SETTLED_MS,
         );
         const told = (await eventsOf('release.published')).map(({ data }) => data.version ?? '');
         expect(told.toSorted()).to.deep.equal(published);
-        await until('every item', async () => (await eventsOf('bug.resolved')).length >= published.length, SETTLED_MS);
+        await waitUntil('every item', async () => (await eventsOf('bug.resolved')).length >= published.length, SETTLED_MS);
         const resolved = (await eventsOf('bug.resolved')).map(({ data }) => data.id ?? '');
         expect(resolved.toSorted()).to.deep.equal(
           published.map((version) => known.items.get(version) ?? '').toSorted(),

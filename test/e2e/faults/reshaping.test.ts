@@ -6,12 +6,12 @@
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
-import { TestService, type Answer } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
+import { TestService, type ServiceResponse } from '../../support/service.js';
 
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 const CALLERS = 4;
 /** Steps that are acknowledged before the kill: at least, and at most. */
 const STEPS = [20, 120] as const;
@@ -53,7 +53,7 @@ const toLetters = (text: string): string =>
 
 /** Reports, merges, splits, divisions, acknowledgements and deletions of one caller, until its connection breaks. */
 async function work(service: TestService, token: string, name: string, ledger: Ledger, one: () => void) {
-  const ask = async (method: string, path: string, body?: object): Promise<Answer['body']> => {
+  const ask = async (method: string, path: string, body?: object): Promise<ServiceResponse['body']> => {
     const answer = await service.request(method, path, token, body);
     expect(answer.status, `${method} ${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
     one();
@@ -185,32 +185,32 @@ async function checkProjects(service: TestService, token: string, ledger: Ledger
 
 describe('faults: kill -9 while items are merged and split', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     it(`keeps acknowledged changes and no partial state in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const service = await TestService.started({ ...SETTINGS, ...settings });
+      const service = await TestService.createStarted({ ...SETTINGS, ...settings });
       try {
-        await service.project('shop');
-        const token = await service.token(SCOPES);
+        await service.createProject('shop');
+        const token = await service.createToken(SCOPES);
         const ledger: Ledger = { asked: 0, counted: 0, merged: new Map(), acknowledged: new Set(), deleted: new Map() };
         for (let round = 0; round < ROUNDS; round++) {
           const wanted = STEPS[0] + Math.floor(Math.random() * (STEPS[1] - STEPS[0]));
           let done = 0;
-          const one = (): void => void (++done === wanted && void service.end('SIGKILL'));
+          const one = (): void => void (++done === wanted && void service.stop('SIGKILL'));
           await Promise.all(
             Array.from({ length: CALLERS }, (_, c) => work(service, token, `r${round}c${c}`, ledger, one)),
           );
           expect(done, 'acknowledged before the kill').to.be.at.least(wanted);
-          await service.end('SIGKILL');
+          await service.stop('SIGKILL');
           // Nobody kills it any more after the last round.
-          await (round + 1 < ROUNDS ? service.start() : service.startHere());
+          await (round + 1 < ROUNDS ? service.start() : service.startInProcess());
           await checkAcknowledged(service, token, ledger);
         }
         // The projects first: they take longest, and to ask for them costs little.
         const unsettled = [checkProjects, checkItems];
         let fault: unknown = null;
-        await until(
+        await waitUntil(
           'all is settled',
           async () => {
             try {

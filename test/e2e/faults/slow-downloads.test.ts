@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { archiveOf } from '../../support/release-server.js';
+import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { Attack } from './attack.js';
 
@@ -20,11 +20,11 @@ const READERS = 400;
 describe('faults: slow downloads', function () {
   let service: TestService;
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-  const archive = archiveOf([{ path: 'noise', content: randomBytes(8 * MIB).toString('hex') }]);
+  const archive = buildArchive([{ path: 'noise', content: randomBytes(8 * MIB).toString('hex') }]);
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__PUBLIC_PER_MINUTE: '0' });
-    await service.project('large');
-    const token = await service.token('updateservice:publish');
+    service = await TestService.createStarted({ SVC_LIMITS__PUBLIC_PER_MINUTE: '0' });
+    await service.createProject('large');
+    const token = await service.createToken('updateservice:publish');
     const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=large&version=2.0`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },

@@ -5,9 +5,9 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { archiveOf } from '../../support/release-server.js';
+import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
-import { watch } from '../../support/work.js';
+import { startStopwatch } from '../../support/work.js';
 import { Attack, Caller, memory } from './attack.js';
 
 const KIB = 1024;
@@ -35,12 +35,12 @@ describe('faults: slow readers', function () {
     if (!existsSync('/proc/self/status')) this.skip();
   });
   before(async () => {
-    service = await TestService.started({
+    service = await TestService.createStarted({
       SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
       SVC_LIMITS__API_PER_MINUTE: '0',
     });
     caller = new Caller(service.url);
-    token = await service.token('bugtracker:report,bugtracker:manage,updateservice:publish,watchdog:ping');
+    token = await service.createToken('bugtracker:report,bugtracker:manage,updateservice:publish,watchdog:ping');
     await publish('shop', 1_500);
     await publish('large', FILES);
     // Just below what is told inline, and above.
@@ -58,12 +58,12 @@ describe('faults: slow readers', function () {
   });
 
   async function publish(product: string, files: number): Promise<void> {
-    await service.project(product);
+    await service.createProject(product);
     const entries = Array.from({ length: files }, (_, i) => ({ path: `files/${i}`, content: String(i) }));
     const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=${product}&version=2.0`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: new Uint8Array(archiveOf(entries)),
+      body: new Uint8Array(buildArchive(entries)),
     });
     expect(published.status, await published.text()).to.equal(201);
   }
@@ -103,7 +103,7 @@ describe('faults: slow readers', function () {
       const statuses = new Map<number, number>();
       answers.set(name, statuses);
       for (let i = 0; i < ASKED; i++) {
-        const passed = watch();
+        const passed = startStopwatch();
         const status = await caller.ask(method, path, token, body?.(i));
         longest = Math.max(longest, passed());
         statuses.set(status, (statuses.get(status) ?? 0) + 1);

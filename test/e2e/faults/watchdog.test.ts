@@ -9,10 +9,10 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
-import { aos, PROGRAM, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
+import { runCli, CLI_PROGRAM, SHARED_KEY, TestService } from '../../support/service.js';
 
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
 const BASE = '/api/watchdog/v1';
@@ -21,7 +21,7 @@ const BEATS_BEFORE_THE_KILL = 300;
 
 /** For a machine that is busy; that it is told at once, test/plugins/watchdog shows. */
 const PATIENCE_MS = 60_000;
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 
 /** A durable listener that notes what it stored; the process dies before or after that, once, when `trap` says so. */
 const LISTENER = (folder: string): string => `
@@ -78,7 +78,7 @@ async function withPlugin(service: TestService, name: string, code: string): Pro
   service.env['SVC_CONFIG'] = join(service.dataDir, 'aos.json');
 }
 
-for (const [nth, engine] of engines.entries()) {
+for (const [nth, engine] of durableEngines.entries()) {
   describe(`faults: the watchdog on ${engine.name}`, function () {
     this.timeout(300_000 + ROUNDS * 60_000);
     let settings: Record<string, string>;
@@ -93,14 +93,14 @@ for (const [nth, engine] of engines.entries()) {
       await withPlugin(service, 'notary', LISTENER(service.dataDir));
       await writeFile(join(service.dataDir, 'told'), '');
       await service.start();
-      token = await service.token('watchdog:ping,watchdog:read');
+      token = await service.createToken('watchdog:ping,watchdog:read');
     });
     after(() => service?.dispose());
 
     it('reports what changed in the tick, and stores its events before it ends', async () => {
       const first = await service.request('POST', `${BASE}/ping`, token, { source: 'a', interval: 0.05 });
-      await until('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
-      const done = await aos(service.env, ['tick', '--quiet']);
+      await waitUntil('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
+      const done = await runCli(service.env, ['tick', '--quiet']);
       expect([done.code, done.stdout, done.stderr]).to.deep.equal([0, 'a: up -> down\n', '']);
       const { body } = await service.request('GET', `${BASE}/events?source=a&type=monitor.down`, token);
       expect(body['items']).to.have.lengthOf(1);
@@ -129,7 +129,7 @@ for (const [nth, engine] of engines.entries()) {
         const acting = act();
         if (when === 'at once') service.child?.kill('SIGKILL');
         await Promise.allSettled([acting, died]);
-        await service.end();
+        await service.stop();
         await rm(trap, { force: true });
         await service.start();
       };
@@ -138,11 +138,11 @@ for (const [nth, engine] of engines.entries()) {
       for (let round = 0; round < ROUNDS; round++) {
         const source = `alarm-${round}`;
         const first = await ping(source, 0.05);
-        await until('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
+        await waitUntil('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
         const evaluate = () => service.request('POST', `${BASE}/evaluate`, SHARED_KEY);
         await killed(when(round), evaluate);
         // The gap is short: it credits nobody, and where the run did not get as far the next one does.
-        await until(
+        await waitUntil(
           'it is down',
           async () => {
             await evaluate();
@@ -151,10 +151,10 @@ for (const [nth, engine] of engines.entries()) {
           },
           PATIENCE_MS,
         );
-        await until('the alarm is told', async () => (await told(source)).length === 1, PATIENCE_MS);
+        await waitUntil('the alarm is told', async () => (await told(source)).length === 1, PATIENCE_MS);
         await killed(when(round + 1), () => ping(source, 3600));
         await ping(source, 3600);
-        await until('the recovery is told', async () => (await told(source)).length === 2, PATIENCE_MS);
+        await waitUntil('the recovery is told', async () => (await told(source)).length === 2, PATIENCE_MS);
       }
       for (let round = 0; round < ROUNDS; round++) {
         const source = `alarm-${round}`;
@@ -194,9 +194,9 @@ for (const [nth, engine] of engines.entries()) {
           const callers = Array.from({ length: CALLERS }, (_, c) => caller(`host-${c}`, enough));
           Promise.all(callers).then(() => resolve(), reject);
         });
-        await service.end('SIGKILL');
+        await service.stop('SIGKILL');
         // Nobody kills it any more after the last round.
-        await (round + 1 < ROUNDS ? service.start() : service.startHere());
+        await (round + 1 < ROUNDS ? service.start() : service.startInProcess());
         for (const [source, seen] of last) {
           const { body } = await service.request('GET', `${BASE}/monitors/${source}`, token);
           const monitor = body['monitor'] as { last_heartbeat_at: string };
@@ -212,7 +212,7 @@ for (const [nth, engine] of engines.entries()) {
 
     it('creates one monitor for 64 concurrent first heartbeats through two processes, and accepts all', async function () {
       if (engine.name === 'sqlite') this.skip(); // one process serves an embedded store
-      const two = await TestService.started(settings);
+      const two = await TestService.createStarted(settings);
       try {
         for (const source of ['first', 'second']) {
           const answers = await Promise.all(
@@ -243,25 +243,25 @@ for (const [nth, engine] of engines.entries()) {
         const env = { ...of.env };
         await withPlugin(of, 'holder', HOLDER(of.dataDir));
         await writeFile(hold, '');
-        const running = spawn(process.execPath, [...PROGRAM, 'tick'], { env: of.env, stdio: 'ignore' });
+        const running = spawn(process.execPath, [...CLI_PROGRAM, 'tick'], { env: of.env, stdio: 'ignore' });
         const died = new Promise((resolve) => running.on('close', resolve));
-        await until('the tick holds the lease', () => existsSync(`${hold}.held`), PATIENCE_MS);
-        const skipped = await aos(env, ['tick', '--json']);
+        await waitUntil('the tick holds the lease', () => existsSync(`${hold}.held`), PATIENCE_MS);
+        const skipped = await runCli(env, ['tick', '--json']);
         expect([skipped.code, skipped.stdout]).to.deep.equal([2, '{"skipped":true}\n']);
         // How a run is told is the same on every engine, and so is a word that nobody knows.
         if (engine.name === 'sqlite') {
-          const silent = await aos(env, ['tick', '--quiet']);
+          const silent = await runCli(env, ['tick', '--quiet']);
           expect([silent.code, silent.stdout, silent.stderr]).to.deep.equal([2, '', '']);
-          expect((await aos(env, ['tick', '--quite'])).code).to.equal(64);
+          expect((await runCli(env, ['tick', '--quite'])).code).to.equal(64);
         }
 
         running.kill('SIGKILL');
         await died;
         await rm(hold);
-        const taken = await aos(env, ['tick', '--quiet']);
+        const taken = await runCli(env, ['tick', '--quiet']);
         expect([taken.code, taken.stdout, taken.stderr]).to.deep.equal([0, '', '']);
         if (engine.name === 'sqlite') {
-          const next = await aos(env, ['tick', '--json']);
+          const next = await runCli(env, ['tick', '--json']);
           expect(next.code, next.stdout + next.stderr).to.equal(0);
           const printed = JSON.parse(next.stdout) as { run: { trigger: string; result: string } };
           expect(Object.keys(printed)).to.deep.equal(['run', 'release_store']);
@@ -269,7 +269,7 @@ for (const [nth, engine] of engines.entries()) {
         }
 
         const gone = engine.name === 'sqlite' ? `sqlite:${of.dataDir}` : 'mongodb://127.0.0.1:1/aos';
-        const broken = await aos({ ...env, SVC_STORAGE_URL: gone }, ['tick', '--quiet']);
+        const broken = await runCli({ ...env, SVC_STORAGE_URL: gone }, ['tick', '--quiet']);
         expect([broken.code, broken.stdout]).to.deep.equal([1, '']);
         expect(broken.stderr).to.not.equal('');
       } finally {

@@ -7,13 +7,13 @@
  */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { Receiver } from '../../plugins/webhooks/receiver.js';
-import { times } from '../../support/budget.js';
-import { engines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 const CALLERS = 4;
 const CHANGES_BEFORE_THE_KILL = 30;
 /** A marker or a lease that a crash left, its taking over, and what the outbox tells again after its own wait. */
@@ -142,15 +142,15 @@ async function logged(service: TestService, token: string): Promise<string[]> {
 
 describe('faults: kill -9 between commit and delivery', function () {
   this.timeout(300_000 + ROUNDS * 90_000);
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     it(`delivers every event at least once and no others on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const to = await Receiver.open(({ response }) => setTimeout(() => response.writeHead(204).end(), 5));
-      const service = await TestService.started({ ...SETTINGS, ...settings });
+      const service = await TestService.createStarted({ ...SETTINGS, ...settings });
       try {
-        await service.project('shop');
-        const token = await service.token(SCOPES);
+        await service.createProject('shop');
+        const token = await service.createToken(SCOPES);
         const hook = { name: 'receiver', url: to.url, events: '*', secret: SECRET };
         expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, hook)).status).to.equal(201);
         const caused: Caused = { asked: new Set(), acknowledged: new Set() };
@@ -164,9 +164,9 @@ describe('faults: kill -9 between commit and delivery', function () {
             Promise.all(callers).then(() => resolve(), reject);
           });
           expect(done, 'acknowledged before the kill').to.be.at.least(CHANGES_BEFORE_THE_KILL);
-          await service.end('SIGKILL');
+          await service.stop('SIGKILL');
           // Nobody kills it any more after the last round.
-          await (round + 1 < ROUNDS ? service.start() : service.startHere());
+          await (round + 1 < ROUNDS ? service.start() : service.startInProcess());
         }
         const seen: Arrived = { events: new Map(), deliveries: new Map() };
         let looked = 0;
@@ -174,13 +174,13 @@ describe('faults: kill -9 between commit and delivery', function () {
           looked = arrived(to, seen, looked);
           return [...caused.acknowledged].filter((key) => !seen.events.has(key));
         };
-        await until('every acknowledged change told', () => missing().length === 0, SETTLED_MS).catch(() => undefined);
+        await waitUntil('every acknowledged change told', () => missing().length === 0, SETTLED_MS).catch(() => undefined);
         expect(missing(), 'acknowledged and never told').to.deep.equal([]);
         const unsent = async (): Promise<string[]> => {
           missing();
           return (await logged(service, token)).filter((id) => !seen.deliveries.has(id));
         };
-        await until('the whole log sent', async () => (await unsent()).length === 0, SETTLED_MS).catch(() => undefined);
+        await waitUntil('the whole log sent', async () => (await unsent()).length === 0, SETTLED_MS).catch(() => undefined);
         expect(await unsent(), 'in the log and never sent').to.deep.equal([]);
         for (const [key, ids] of seen.events) {
           expect(caused.asked.has(key), `${key} was invented`).to.equal(true);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
+import { LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
 
 const run = promisify(execFile);
 const source = new URL('../../fixtures/vectors/license-files.json', import.meta.url);
@@ -27,7 +27,7 @@ describe('license files', () => {
           sig: string;
         };
         await writeFile(at('pem'), public_key);
-        await writeFile(at('signed'), LICENSE_FILE_SIGNED + inner.enc);
+        await writeFile(at('signed'), LICENSE_FILE_SIGNED_PREFIX + inner.enc);
         await writeFile(at('sig'), Buffer.from(inner.sig, 'base64'));
         const args =
           alg === 'ed25519'

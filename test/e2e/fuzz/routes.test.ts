@@ -7,13 +7,13 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sendRequest } from '../../../lib/http/send-request.js';
-import { times } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/budget.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 import { requests, type Description, type FuzzRequest } from '../../fuzz/requests.js';
 
 /** Without the envelope, errors included (contract 50). */
 const BARE = /^\/api\/license\/v1\/(validate|deactivate|file|pubkey)$/;
-const REQUESTS = times(2_500);
+const REQUESTS = scaleRepeats(2_500);
 const AT_ONCE = 8;
 /** The same requests every time; `FUZZ_SEED` asks for others. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
@@ -58,16 +58,16 @@ describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
 
   before(async () => {
     // `public-only`: a webhook to anywhere near is refused; names under .invalid lead nowhere.
-    service = await TestService.started({
+    service = await TestService.createStarted({
       ...UNLIMITED,
       NODE_OPTIONS: HEAP,
       SVC_WEBHOOKS__EGRESS_POLICY: 'public-only',
       SVC_LOG_LEVEL: 'silent',
     });
-    await service.project('shop');
-    await service.project('lab');
-    tokens = { full: await service.token(SCOPES), reader: await service.token('bugtracker:read,watchdog:read') };
-    expendable = await Promise.all(Array.from({ length: 5 }, () => service.token(SCOPES)));
+    await service.createProject('shop');
+    await service.createProject('lab');
+    tokens = { full: await service.createToken(SCOPES), reader: await service.createToken('bugtracker:read,watchdog:read') };
+    expendable = await Promise.all(Array.from({ length: 5 }, () => service.createToken(SCOPES)));
     words = await seeded();
   });
   after(() => service.dispose());

@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aos, aosJson, TestService } from '../../support/service.js';
-import { until } from '../../harness.js';
+import { runCli, runCliJson, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
 
 const route = (path: string, more = ''): string =>
   `{ method: 'GET', path: '${path}', summary: 'Answers', access: 'public', handle: () => ({ ok: true }), ${more} }`;
@@ -129,7 +129,7 @@ describe('faulty plugins', function () {
   after(() => service.dispose());
 
   const states = async (): Promise<Record<string, { state: string; reason: string }>> => {
-    const { items } = await aosJson<{ items: { id: string; state: string; reason: string }[] }>(service.env, [
+    const { items } = await runCliJson<{ items: { id: string; state: string; reason: string }[] }>(service.env, [
       'plugin',
       'list',
     ]);
@@ -166,7 +166,7 @@ describe('faulty plugins', function () {
     await service.request('GET', '/api/inroute/v1/ok', null);
     const { body: asked } = await service.request('POST', `/api/${GOOD}/v1/ask`, null);
     expect(asked['own']).to.equal(1);
-    await until('all failed', async () => {
+    await waitUntil('all failed', async () => {
       const all = await states();
       const left = Object.keys(LATER).filter((id) => all[id]?.state !== 'failed');
       return left.length === 0;
@@ -199,7 +199,7 @@ describe('faulty plugins', function () {
   });
 
   it('are named by `aos doctor` next to the running service', async () => {
-    const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+    const { code, stdout } = await runCli(service.env, ['doctor', '--json']);
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     const faults = new Map(items.flatMap(({ check, ok, detail }) => (ok ? [] : [[check, detail]])));
     expect(code).to.equal(1);
@@ -208,7 +208,7 @@ describe('faulty plugins', function () {
   });
 
   it('continue when a renamed migration is removed from the history', async () => {
-    await service.end();
+    await service.stop();
     const named = (name: string): Promise<void> =>
       writeFile(
         join(folder, 'renames.mjs'),
@@ -219,22 +219,22 @@ describe('faulty plugins', function () {
     await writeFile(service.env['SVC_CONFIG'] ?? '', JSON.stringify({ plugins: ['./renames.mjs'] }));
     await service.start();
     expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(200);
-    await service.end();
+    await service.stop();
     await named('second');
     await service.start();
     expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(503);
     expect((await states())['renames']?.reason).to.include('run `aos plugin forget renames`');
-    await service.end();
-    const migrated = await aos(service.env, ['migrate']);
+    await service.stop();
+    const migrated = await runCli(service.env, ['migrate']);
     expect([migrated.code, migrated.stderr]).to.satisfy(
       ([code, stderr]: [number, string]) => code === 1 && stderr.includes('aos plugin forget renames'),
       migrated.stderr,
     );
-    const forgot = await aosJson(service.env, ['plugin', 'forget', 'renames']);
+    const forgot = await runCliJson(service.env, ['plugin', 'forget', 'renames']);
     expect(forgot).to.deep.equal({ id: 'renames', forgotten: ['renames:001-first'] });
     await service.start();
     expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(200);
-    const own = await aos(service.env, ['plugin', 'forget', 'bugs']);
+    const own = await runCli(service.env, ['plugin', 'forget', 'bugs']);
     expect([own.code, own.stderr]).to.satisfy(
       ([code, stderr]: [number, string]) => code === 1 && stderr.includes('comes with the service'),
     );

@@ -2,7 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { Plugin } from '../../../kernel/contract.js';
-import { harness } from '../../harness.js';
+import { createTestKernel } from '../../harness.js';
 import { FakeIds } from '../../kit/fakes.js';
 
 const [file = '', log = ''] = process.argv.slice(2);
@@ -24,12 +24,12 @@ const plugin: Plugin = {
   setup: () => ({}),
 };
 
-const { kernel } = harness([plugin], {
+const { kernel } = createTestKernel([plugin], {
   mode: 'command',
   store: new SqliteStore({ path: file, durability: 'full' }),
   parts: { ids: new FakeIds(String(process.pid).padStart(8, '0')) },
 });
 await kernel.boot('command');
-const { applied, pending } = await kernel.system.migrations();
+const { applied, pending } = await kernel.system.listMigrations();
 process.stdout.write(JSON.stringify({ applied: applied.length, pending: pending.length }));
 await kernel.stop();

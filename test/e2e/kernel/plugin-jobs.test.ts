@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
-import { aos, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const SECRET = 'hunter2-and-more';
 
@@ -49,7 +49,7 @@ describe('an external plugin', function () {
 
   it('logs one warning for each retried attempt, and is failing meanwhile', async () => {
     const told = (): Record<string, unknown>[] => lines().filter(({ job }) => job === 'sender.send');
-    await until('two attempts', () => told().length >= 2);
+    await waitUntil('two attempts', () => told().length >= 2);
     for (const line of told()) expect(line).to.include({ level: 40, msg: 'a job failed and will be retried' });
     expect(
       told()
@@ -61,7 +61,7 @@ describe('an external plugin', function () {
   });
 
   it('is named when its job blocks the event loop', async () => {
-    await until('the line', () =>
+    await waitUntil('the line', () =>
       lines().some(({ msg }) =>
         /^the event loop stood still for \d+ ms while .*sender\.compute.* ran$/.test(String(msg)),
       ),
@@ -69,20 +69,20 @@ describe('an external plugin', function () {
   });
 
   it('shows a secret setting in no log line', async () => {
-    await until('a line', () => service.stdout.includes('sends with [redacted]'));
+    await waitUntil('a line', () => service.stdout.includes('sends with [redacted]'));
     expect(service.stdout + service.stderr).to.not.include(SECRET);
     expect(service.stdout).to.include('receiver down: [redacted]');
   });
 
   it('is checked without a start, for any installation', async () => {
     await write('good', `setup: () => ({ start: () => { process.exit(9); } })`);
-    const good = await aos(service.env, ['plugin', 'check', join(service.dataDir, 'good.mjs')]);
+    const good = await runCli(service.env, ['plugin', 'check', join(service.dataDir, 'good.mjs')]);
     expect([good.code, good.stdout], good.stderr).to.deep.equal([0, 'good 1.0.0: ok, 0 routes, 0 pages, 0 commands\n']);
     await write('bad', `needs: ['nobody.api'], setup: () => ({})`);
-    const bad = await aos(service.env, ['plugin', 'check', join(service.dataDir, 'bad.mjs'), '--json']);
+    const bad = await runCli(service.env, ['plugin', 'check', join(service.dataDir, 'bad.mjs'), '--json']);
     expect([bad.code, JSON.parse(bad.stdout)]).to.deep.include.members([1]);
     expect((JSON.parse(bad.stdout) as { reason: string }).reason).to.include('needs "nobody.api"');
-    const none = await aos(service.env, ['plugin', 'check', './nowhere']);
+    const none = await runCli(service.env, ['plugin', 'check', './nowhere']);
     expect([none.code, none.stdout]).to.satisfy(
       ([code, stdout]: [number, string]) => code === 1 && stdout.includes('no file and no folder of this name'),
     );

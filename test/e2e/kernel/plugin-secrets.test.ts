@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../../harness.js';
-import { Visitor } from '../../support/visitor.js';
-import { ADMIN, aos, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { BrowserVisitor } from '../../support/visitor.js';
+import { ADMIN_ACCOUNT, runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const run = promisify(execFile);
 const SECRETS = ['hunter2-and-more', 'k&y of the receiver'];
@@ -50,7 +50,7 @@ describe('a secret setting of a plugin from outside', () => {
       { mode: 0o600 },
     );
     await service.start();
-    await until('the failed job', async () => {
+    await waitUntil('the failed job', async () => {
       const { body } = await service.request('GET', '/api/health', SHARED_KEY);
       return (body['checks'] as { jobs: { failing: string[] } }).jobs.failing.includes('sender.send');
     });
@@ -80,8 +80,8 @@ describe('a secret setting of a plugin from outside', () => {
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expectNone(JSON.stringify(health.body), 'health');
     expect(JSON.stringify(health.body)).to.include('cannot reach https://a.example/[redacted] by [redacted]');
-    const visitor = new Visitor(service);
-    expect(await visitor.signIn(ADMIN)).to.equal(303);
+    const visitor = new BrowserVisitor(service);
+    expect(await visitor.signIn(ADMIN_ACCOUNT)).to.equal(303);
     const page = await (await visitor.get('/system')).text();
     expect(page).to.include('cannot reach https://a.example/[redacted]');
     expectNone(page, 'the page');
@@ -91,7 +91,7 @@ describe('a secret setting of a plugin from outside', () => {
       ['sender', 'send'],
       ['sender', 'send', '--json'],
     ]) {
-      const { stdout, stderr } = await aos(service.env, words);
+      const { stdout, stderr } = await runCli(service.env, words);
       expect(stdout + stderr, words.join(' ')).to.include('[redacted]');
       expectNone(stdout + stderr, words.join(' '));
     }
@@ -102,7 +102,7 @@ describe('a secret setting of a plugin from outside', () => {
     expect(await expectNoneBelow(service.dataDir)).to.include('by [redacted]');
     for (const kind of ['backup', 'export']) {
       const file = join(outside, `${kind}.tar.gz`);
-      const { code, stderr } = await aos(service.env, [kind, file]);
+      const { code, stderr } = await runCli(service.env, [kind, file]);
       expect(code, stderr).to.equal(0);
       const folder = join(outside, kind);
       await mkdir(folder);

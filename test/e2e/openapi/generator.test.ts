@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { SHORT_JAVA } from '../../support/programs.js';
+import { SHORT_RUN_JAVA_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { run, TOOLS } from './programs.js';
 import { isAvailable } from '../../support/required.js';
@@ -68,7 +68,7 @@ public class Shop {
 const UNOPTIMIZED = ['-gcflags=example.com/shop/...=-N -l -dwarf=false -c=1', '-ldflags=-s -w'];
 /** The compiler collects its garbage less often; with the options above a client takes six seconds of ten. */
 const SHORT_GO = { CGO_ENABLED: '0', GOGC: '400' };
-const SHORT_COMPILER = SHORT_JAVA.map((option) => `-J${option}`);
+const SHORT_COMPILER = SHORT_RUN_JAVA_OPTIONS.map((option) => `-J${option}`);
 /** Only what compiles: no tests and no pages beside it. */
 const SOURCES = {
   ...Object.fromEntries(['models', 'apis', 'supportingFiles'].map((name) => [name, ''])),
@@ -92,8 +92,8 @@ describe('openapi.json with openapi-generator', function () {
   let folder: string;
   before(async function () {
     if (!isAvailable('openapi', existsSync(join(TOOLS, '.complete')))) this.skip();
-    service = await TestService.here();
-    await service.project('shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
     folder = await mkdtemp(join(tmpdir(), 'aos-openapi-generator-'));
     await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
     await generate();
@@ -116,12 +116,12 @@ describe('openapi.json with openapi-generator', function () {
       return `client-${i}.json`;
     });
     const [jar = ''] = await readdir(join(TOOLS, 'generator'));
-    const program = [...SHORT_JAVA, '-jar', join(TOOLS, 'generator', jar)];
+    const program = [...SHORT_RUN_JAVA_OPTIONS, '-jar', join(TOOLS, 'generator', jar)];
     await done('java', [...program, 'batch', '--fail-fast', ...(await Promise.all(configurations))]);
   }
   const asking = async (): Promise<NodeJS.ProcessEnv> => ({
     SVC_URL: service.url,
-    SVC_TOKEN: await service.token('bugtracker:report,bugtracker:read'),
+    SVC_TOKEN: await service.createToken('bugtracker:report,bugtracker:read'),
   });
 
   it('generates a Go client that compiles, reports an error and lists it', async () => {
@@ -150,7 +150,7 @@ describe('openapi.json with openapi-generator', function () {
       'java/Shop.java',
       '@sources',
     ]);
-    const said = await done('java', [...SHORT_JAVA, '-cp', path, 'Shop'], await asking());
+    const said = await done('java', [...SHORT_RUN_JAVA_OPTIONS, '-cp', path, 'Shop'], await asking());
     expect(said).to.equal('true 1 Duke');
   });
 });

@@ -52,8 +52,8 @@ describe('openapi.json with schemathesis', function () {
   let folder: string;
   before(async function () {
     if (!isAvailable('schemathesis', existsSync(join(TOOLS, '.complete')))) this.skip();
-    service = await TestService.here(NO_LIMITS);
-    await service.project('shop');
+    service = await TestService.createInProcess(NO_LIMITS);
+    await service.createProject('shop');
     folder = await mkdtemp(join(tmpdir(), 'aos-schemathesis-'));
     await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
   });
@@ -101,13 +101,13 @@ describe('openapi.json with schemathesis', function () {
   }
 
   it('passes for every operation, with a token of all scopes', async () => {
-    const token = await service.token(SCOPES);
+    const token = await service.createToken(SCOPES);
     const operations = await judged(token, 1, '--exclude-operation-id', 'revokeOwnToken');
     expect(operations).to.be.at.least(70);
   });
 
   it('passes for the deletion of a token, with its own token', async () => {
-    await judged(await service.token('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
+    await judged(await service.createToken('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
   });
 
   it('passes for the operations with the shared key', async () => {

@@ -8,7 +8,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SHORT_NODE } from '../../support/programs.js';
+import { SHORT_RUN_NODE_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { run, TOOLS } from './programs.js';
 import { isAvailable } from '../../support/required.js';
@@ -64,8 +64,8 @@ describe('openapi.json with other tools', function () {
   let folder: string;
   before(async function () {
     if (!isAvailable('openapi', existsSync(join(TOOLS, '.complete')))) this.skip();
-    service = await TestService.here();
-    await service.project('shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
     folder = await mkdtemp(join(tmpdir(), 'aos-openapi-'));
     await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
   });
@@ -77,7 +77,7 @@ describe('openapi.json with other tools', function () {
   const lint = (name: string, ...args: string[]): Promise<[number | null, string]> =>
     run(
       process.execPath,
-      [...SHORT_NODE, join(TOOLS, 'npm', 'node_modules', '.bin', name), 'lint', ...args, 'openapi.json'],
+      [...SHORT_RUN_NODE_OPTIONS, join(TOOLS, 'npm', 'node_modules', '.bin', name), 'lint', ...args, 'openapi.json'],
       { REDOCLY_TELEMETRY: 'off' },
       folder,
     );
@@ -101,7 +101,7 @@ describe('openapi.json with other tools', function () {
     const generated = ['openapi.json', '-o', 'types.ts'];
     const [made, said] = await run(
       process.execPath,
-      [...SHORT_NODE, join(tools, '.bin', 'openapi-typescript'), ...generated],
+      [...SHORT_RUN_NODE_OPTIONS, join(tools, '.bin', 'openapi-typescript'), ...generated],
       {},
       folder,
     );
@@ -109,7 +109,7 @@ describe('openapi.json with other tools', function () {
     const options = '--strict --target es2022 --module nodenext --skipLibCheck --types'.split(' ');
     const [compiled, why] = await run(process.execPath, [TSC, ...options, '', 'fetches.ts'], {}, folder);
     expect(compiled, why).to.equal(0);
-    const token = await service.token('bugtracker:report,watchdog:read');
+    const token = await service.createToken('bugtracker:report,watchdog:read');
     const env = { SVC_URL: service.url, SVC_TOKEN: token };
     const [code, output] = await run(process.execPath, ['fetches.js'], env, folder);
     expect([code, output.trim()]).to.deep.equal([0, '[201,true,200,0]']);
@@ -118,7 +118,7 @@ describe('openapi.json with other tools', function () {
   it('generates a client with hey-api, whose types compile with exactOptionalPropertyTypes, and which reports and lists', async () => {
     const generated = ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', '-s'];
     const tools = join(TOOLS, 'npm', 'node_modules', '.bin', 'openapi-ts');
-    const [made, said] = await run(process.execPath, [...SHORT_NODE, tools, ...generated], {}, folder);
+    const [made, said] = await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, tools, ...generated], {}, folder);
     expect(made, said).to.equal(0);
     await writeFile(join(folder, 'asks.ts'), HEY);
     const options =
@@ -127,7 +127,7 @@ describe('openapi.json with other tools', function () {
     const [, why] = await run(process.execPath, [TSC, ...options.split(' '), ...further, 'out', 'asks.ts'], {}, folder);
     expect(why.split('\n').filter((line) => line !== '' && !OF_ITS_RUNTIME.test(line))).to.deep.equal([]);
     await writeFile(join(folder, 'out', 'package.json'), '{"type":"commonjs"}');
-    const token = await service.token('bugtracker:report,bugtracker:read');
+    const token = await service.createToken('bugtracker:report,bugtracker:read');
     const env = { SVC_URL: service.url, SVC_TOKEN: token };
     const [code, output] = await run(process.execPath, ['out/asks.js'], env, folder);
     expect([code, output.trim()]).to.deep.equal([0, '[true,1]']);
@@ -149,7 +149,7 @@ describe('openapi.json with other tools', function () {
     const [made, said] = await run('python3', make, python, folder);
     expect(made, said).to.equal(0);
     expect(said).to.not.contain('Endpoint will not be generated');
-    const token = await service.token('bugtracker:report', 'shop');
+    const token = await service.createToken('bugtracker:report', 'shop');
     const [code, output] = await run(
       'python3',
       ['-c', PROGRAM],

@@ -8,9 +8,9 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { until } from '../../harness.js';
-import { packedService } from '../../support/packed.js';
-import { cleanEnv, done, run } from '../../support/programs.js';
+import { waitUntil } from '../../harness.js';
+import { packService } from '../../support/packed.js';
+import { buildCleanEnv, runAndGetOutput, run } from '../../support/programs.js';
 import { isAvailable } from '../../support/required.js';
 
 const ROOT = projectRoot();
@@ -33,17 +33,17 @@ describe('the packed service', function () {
   let env: NodeJS.ProcessEnv;
   let running: Running | null = null;
 
-  const aos = (...args: string[]): Promise<string> => done(process.execPath, [CLI, ...args], { cwd: folder, env });
+  const aos = (...args: string[]): Promise<string> => runAndGetOutput(process.execPath, [CLI, ...args], { cwd: folder, env });
 
   before(async function () {
     folder = await mkdtemp(join(tmpdir(), 'aos-packed-'));
-    env = cleanEnv({
+    env = buildCleanEnv({
       SVC_CONFIG: 'aos.json',
       SVC_DATA_DIR: join(folder, 'data'),
       SVC_PORT: '0',
       SVC_LOG_LEVEL: 'warn',
     });
-    const packed = await packedService();
+    const packed = await packService();
     await writeFile(join(folder, 'package.json'), '{ "private": true }');
     const installed = await run('npm', ['install', ...QUIET, packed], {
       cwd: folder,
@@ -111,7 +111,7 @@ describe('the packed service', function () {
       ['testing', 'boot'],
     ] as const) {
       const script = `import('aos/${name}').then((m) => console.log(typeof m.${value}))`;
-      expect((await done(process.execPath, ['-e', script], { cwd: folder })).trim()).to.match(/^(function|object)$/);
+      expect((await runAndGetOutput(process.execPath, ['-e', script], { cwd: folder })).trim()).to.match(/^(function|object)$/);
     }
   });
 
@@ -121,7 +121,7 @@ describe('the packed service', function () {
     // Beside an installed service nothing is linked and nothing has to be installed.
     expect(await readdir(join(folder, 'on-call'))).not.to.include('node_modules');
     for (const name of ['on-call', 'jay'])
-      expect(await done('npm', ['test'], { cwd: join(folder, name) })).to.match(/^# pass 6$/m);
+      expect(await runAndGetOutput('npm', ['test'], { cwd: join(folder, name) })).to.match(/^# pass 6$/m);
 
     running = await serve(['./on-call', './jay']);
     const { token } = JSON.parse(
@@ -143,7 +143,7 @@ describe('the packed service', function () {
   it('builds the guide’s example, whose tests pass, and runs with it', async () => {
     const example = join(folder, 'example');
     await cp(join(folder, 'node_modules', 'aos', 'examples', 'on-call'), example, { recursive: true });
-    expect(await done('npm', ['test'], { cwd: example })).to.match(/^# pass 6$/m);
+    expect(await runAndGetOutput('npm', ['test'], { cwd: example })).to.match(/^# pass 6$/m);
 
     // The store remembers the migrations of the plugin that had this id before.
     env = { ...env, SVC_DATA_DIR: join(folder, 'example-data') };
@@ -173,7 +173,7 @@ describe('the packed service', function () {
     const item = async (): Promise<string> =>
       (await fetch(`${url}/api/bugtracker/v1/bugs/${String(ref)}`, { headers })).text();
     // The report is answered when it is stored; who listens to its event comes after that.
-    await until('the comment', async () => (await item()).includes('Ada is on call until'));
+    await waitUntil('the comment', async () => (await item()).includes('Ada is on call until'));
     expect(await item()).to.include('plugin:oncall');
     expect(JSON.parse(await aos('oncall', 'now', '--json'))).to.include({ person: 'Ada' });
     await stop(running);

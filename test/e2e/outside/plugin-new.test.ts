@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { aosHere } from '../../support/aos-here.js';
-import { CLI, type Finished } from '../../support/service.js';
-import { cleanEnv, done, run, type Ended } from '../../support/programs.js';
+import { runCliInProcess } from '../../support/aos-here.js';
+import { CLI_PATH, type CommandOutcome } from '../../support/service.js';
+import { buildCleanEnv, runAndGetOutput, run, type ProgramResult } from '../../support/programs.js';
 
 /** Also without the blank lines, which a compiler drops. */
 export const plainCode = async (file: string): Promise<string> => {
@@ -27,12 +27,12 @@ describe('aos plugin new', function () {
     folders.push(folder);
     return folder;
   };
-  const aos = (cwd: string, ...args: string[]): Promise<Ended> => run(process.execPath, [CLI, ...args], { cwd });
-  const here = async (cwd: string, ...args: string[]): Promise<Finished> => {
+  const aos = (cwd: string, ...args: string[]): Promise<ProgramResult> => run(process.execPath, [CLI_PATH, ...args], { cwd });
+  const here = async (cwd: string, ...args: string[]): Promise<CommandOutcome> => {
     const from = process.cwd();
     process.chdir(cwd);
     try {
-      return await aosHere(cleanEnv(), args);
+      return await runCliInProcess(buildCleanEnv(), args);
     } finally {
       process.chdir(from);
     }
@@ -114,9 +114,9 @@ describe('aos plugin new', function () {
 
   it('writes also with an invalid configuration', async () => {
     const cwd = await fresh(tmpdir());
-    const env = cleanEnv({ SVC_CONFIG: 'missing.json' });
-    expect(await run(process.execPath, [CLI, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({ code: 0 });
-    expect(await run(process.execPath, [CLI, 'plugin', 'new', 'bugs', '--js'], { cwd, env })).to.include({ code: 64 });
+    const env = buildCleanEnv({ SVC_CONFIG: 'missing.json' });
+    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({ code: 0 });
+    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'bugs', '--js'], { cwd, env })).to.include({ code: 64 });
   });
 
   for (const [where, above] of [
@@ -126,7 +126,7 @@ describe('aos plugin new', function () {
     it(`creates a plugin that runs, and whose tests pass, in plain JavaScript ${where}`, async () => {
       const cwd = await fresh(above);
       await aos(cwd, 'plugin', 'new', 'jay', '--js');
-      expect(await done('npm', ['test'], { cwd: join(cwd, 'jay') })).to.match(/^# pass 6$/m);
+      expect(await runAndGetOutput('npm', ['test'], { cwd: join(cwd, 'jay') })).to.match(/^# pass 6$/m);
     });
   }
 
@@ -134,11 +134,11 @@ describe('aos plugin new', function () {
     const cwd = await fresh(inCheckout);
     await aos(cwd, 'plugin', 'new', 'tess');
     const folder = join(cwd, 'tess');
-    expect(await done(process.execPath, ['--test', 'dist/plugin.test.js'], { cwd: folder })).to.match(/^# pass 6$/m);
+    expect(await runAndGetOutput(process.execPath, ['--test', 'dist/plugin.test.js'], { cwd: folder })).to.match(/^# pass 6$/m);
     const names = await readdir(join(folder, 'dist'));
     const written = await Promise.all(names.map((name) => plainCode(join(folder, 'dist', name))));
     await rm(join(folder, 'dist'), { recursive: true });
-    expect(await done('npm', ['test'], { cwd: folder })).to.match(/^# pass 6$/m);
+    expect(await runAndGetOutput('npm', ['test'], { cwd: folder })).to.match(/^# pass 6$/m);
     const compiled = await Promise.all(names.map((name) => plainCode(join(folder, 'dist', name))));
     names.forEach((name, i) => expect(compiled[i], name).to.equal(written[i]));
   });

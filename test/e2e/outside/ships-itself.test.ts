@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
 import { runAgent, type Ran } from '../clients/agent/agent.js';
 import { COMPILED, startPackager } from '../clients/packager/harness.js';
-import { until } from '../../harness.js';
-import { packedService } from '../../support/packed.js';
-import { cleanEnv, done, run } from '../../support/programs.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { packService } from '../../support/packed.js';
+import { buildCleanEnv, runAndGetOutput, run } from '../../support/programs.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 
 const ROOT = projectRoot();
 /** npm's codes for a registry that is not there. */
@@ -30,7 +30,7 @@ case "$1 $2" in
   rm "$pid" ;;
 "start aos.service")
   cd ${dir} || exit 1
-  SVC_DATA_DIR=${data} SVC_PORT=0 SVC_ADMIN_PASSWORD=${ADMIN.password} \\
+  SVC_DATA_DIR=${data} SVC_PORT=0 SVC_ADMIN_PASSWORD=${ADMIN_ACCOUNT.password} \\
     setsid ${process.execPath} ${dir}/dist/main.js serve >>${log} 2>&1 </dev/null &
   echo $! >"$pid" ;;
 *) exit 64 ;;
@@ -51,7 +51,7 @@ describe('AOS ships itself', function () {
     work = await mkdtemp(join(tmpdir(), 'aos-ships-'));
     dir = join(work, 'opt', 'aos');
     const output = join(work, 'build');
-    const packed = await packedService();
+    const packed = await packService();
     const build = await run(process.execPath, ['scripts/build-service.mjs', '--output', output, '--package', packed], {
       cwd: ROOT,
       limitMs: 600_000,
@@ -66,9 +66,9 @@ describe('AOS ships itself', function () {
     await mkdir(bin);
     await writeFile(join(bin, 'systemctl'), systemctl(dir, data(), join(work, 'aos.log')));
     await chmod(join(bin, 'systemctl'), 0o755);
-    publisher = await TestService.started();
-    await publisher.project('aos');
-    token = await publisher.token('updateservice:publish');
+    publisher = await TestService.createStarted();
+    await publisher.createProject('aos');
+    token = await publisher.createToken('updateservice:publish');
   });
   after(async () => {
     await service('stop').catch(() => null);
@@ -78,15 +78,15 @@ describe('AOS ships itself', function () {
 
   const path = (): string => `${join(work, 'bin')}:${process.env.PATH ?? ''}`;
   const service = (verb: 'start' | 'stop'): Promise<string> =>
-    done(join(work, 'bin', 'systemctl'), [verb, 'aos.service'], { cwd: work });
+    runAndGetOutput(join(work, 'bin', 'systemctl'), [verb, 'aos.service'], { cwd: work });
   const agent = (...args: string[]): Promise<Ran> =>
-    runAgent(['--server', publisher.url, '--project', 'aos', '--dir', dir, '--username', ADMIN.username, ...args], {
-      env: { SVC_PASSWORD: ADMIN.password, PATH: path() },
+    runAgent(['--server', publisher.url, '--project', 'aos', '--dir', dir, '--username', ADMIN_ACCOUNT.username, ...args], {
+      env: { SVC_PASSWORD: ADMIN_ACCOUNT.password, PATH: path() },
     });
   const aos = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const env = cleanEnv({ SVC_DATA_DIR: data() });
+    const env = buildCleanEnv({ SVC_DATA_DIR: data() });
     const program = join(dir, 'dist', 'main.js');
-    return JSON.parse(await done(process.execPath, [program, ...args, '--json'], { cwd: dir, env })) as Record<
+    return JSON.parse(await runAndGetOutput(process.execPath, [program, ...args, '--json'], { cwd: dir, env })) as Record<
       string,
       unknown
     >;
@@ -94,7 +94,7 @@ describe('AOS ships itself', function () {
   /** The address of the installed service, once it takes requests. */
   async function listening(): Promise<string> {
     let url = '';
-    await until('the installed service', async () => {
+    await waitUntil('the installed service', async () => {
       const text = await readFile(join(data(), 'server.json'), 'utf8').catch(() => '{}');
       ({ url = '' } = JSON.parse(text) as { url?: string });
       const ready = await fetch(`${url}/api/health/ready`).catch(() => null);

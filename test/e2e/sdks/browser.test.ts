@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
-import { sentryEnvelope, sentryEvent } from '../../support/sentry-envelope.js';
+import { buildSentryEnvelope, buildSentryEvent } from '../../support/sentry-envelope.js';
 import { TestService } from '../../support/service.js';
 
 const suite = CHROMIUM === undefined ? describe.skip : describe;
@@ -17,9 +17,9 @@ suite('sentry intake from a browser', () => {
   let key: string;
 
   before(async () => {
-    service = await TestService.here({ SVC_LIMITS__INTAKE_BURST: '4', SVC_LIMITS__INTAKE_PER_MINUTE: '1' });
-    await service.project('shop');
-    ({ key } = await service.command<{ key: string }>(['project', 'intake-key', 'shop']));
+    service = await TestService.createInProcess({ SVC_LIMITS__INTAKE_BURST: '4', SVC_LIMITS__INTAKE_PER_MINUTE: '1' });
+    await service.createProject('shop');
+    ({ key } = await service.runCommand<{ key: string }>(['project', 'intake-key', 'shop']));
     site = createServer((_, res) => res.setHeader('content-type', 'text/html').end('<title>a shop</title>'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     browser = await launch(CHROMIUM ?? '');
@@ -42,7 +42,7 @@ suite('sentry intake from a browser', () => {
       })(${call})`,
     );
   };
-  const envelope = (id: string): string => sentryEnvelope(sentryEvent(1, id.repeat(32), 2048));
+  const envelope = (id: string): string => buildSentryEnvelope(buildSentryEvent(1, id.repeat(32), 2048));
 
   it('accepts envelopes without and with a preflight, and plain reports, with readable responses', async () => {
     // The key in the query and a plain body: no pre-flight, as the SDK does it.
@@ -56,7 +56,7 @@ suite('sentry intake from a browser', () => {
     const report = JSON.stringify({ project: 'shop', error_level: 'error', error_message: 'no price' });
     const bearer = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     expect((await post('/api/errors/v1/report', report, bearer))[0]).to.equal(201);
-    const store = JSON.stringify(sentryEvent(1, 'c'.repeat(32), 2048));
+    const store = JSON.stringify(buildSentryEvent(1, 'c'.repeat(32), 2048));
     expect((await post(`/api/1/store/?sentry_key=${key}`, store, {}))[0]).to.equal(200);
   });
 

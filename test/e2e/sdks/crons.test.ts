@@ -17,8 +17,8 @@ describe('sentry sdks: check-ins', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here();
-    token = await service.token('projects:manage,watchdog:read');
+    service = await TestService.createInProcess();
+    token = await service.createToken('projects:manage,watchdog:read');
   });
   after(() => service?.dispose());
 

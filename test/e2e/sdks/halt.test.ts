@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { packageWith } from '../../../clients/demo/package-file.js';
-import { until } from '../../harness.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
+import { waitUntil } from '../../harness.js';
 import { TestService } from '../../support/service.js';
 
 const SHOP = fileURLToPath(new URL('node/shop.mjs', import.meta.url));
@@ -24,12 +24,12 @@ describe('a rollout and the sessions of a real SDK', () => {
   const dsns: Record<string, string> = {};
 
   before(async () => {
-    service = await TestService.here({
+    service = await TestService.createInProcess({
       SVC_LIMITS__INTAKE_PER_MINUTE: '0',
       SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]',
       SVC_RELEASES__HALT_SESSIONS: '40',
     });
-    token = await service.token('bugtracker:read,projects:manage,updateservice:publish');
+    token = await service.createToken('bugtracker:read,projects:manage,updateservice:publish');
     for (const slug of ['shop', 'tools']) {
       await service.request('POST', '/api/projects/v1/projects', token, { slug });
       const { body } = await service.request('POST', `/api/projects/v1/projects/${slug}/intake-keys`, token, {});
@@ -42,7 +42,7 @@ describe('a rollout and the sessions of a real SDK', () => {
         const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${query}`, {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-          body: new Uint8Array(packageWith(`${slug}.js`, version)),
+          body: new Uint8Array(buildPackage(`${slug}.js`, version)),
         });
         expect(status).to.equal(201);
       }
@@ -75,7 +75,7 @@ describe('a rollout and the sessions of a real SDK', () => {
     dsn.host = by;
     const before = (await health(slug, version)).started;
     await run(process.execPath, [SHOP, String(started), String(crashed), dsn.href, `${slug}@${version}`]);
-    await until(`${started} sessions`, async () => (await health(slug, version)).started >= before + started);
+    await waitUntil(`${started} sessions`, async () => (await health(slug, version)).started >= before + started);
   }
   async function health(slug: string, version: string): Promise<{ started: number; crashed: number }> {
     const { body } = await service.request('GET', `/api/errors/v1/health?project=${slug}&version=${version}`, token);
@@ -96,7 +96,7 @@ describe('a rollout and the sessions of a real SDK', () => {
       await sessions(slug, '1.5.0', here, 60, 6);
     }
     await sessions('tools', '1.5.0', there, 60, 6);
-    await until('the rollout of tools stopped', async () => (await reasonOf('tools')) !== null, JUDGED_MS);
+    await waitUntil('the rollout of tools stopped', async () => (await reasonOf('tools')) !== null, JUDGED_MS);
     expect(await reasonOf('tools')).to.match(
       /^\d\d\.\d\d % of 12\d sessions of 1\.5\.0 since \S+ were free of crashes, of 1\.4\.0 100\.00 %; 2 points below stop a rollout$/,
     );
@@ -104,6 +104,6 @@ describe('a rollout and the sessions of a real SDK', () => {
     expect(await reasonOf('shop')).to.equal(null);
     expect(await health('shop', '1.5.0')).to.include({ crashed: 6 });
     await sessions('shop', '1.5.0', there, 3, 1);
-    await until('the rollout of shop stopped', async () => (await reasonOf('shop')) !== null, JUDGED_MS);
+    await waitUntil('the rollout of shop stopped', async () => (await reasonOf('shop')) !== null, JUDGED_MS);
   });
 });

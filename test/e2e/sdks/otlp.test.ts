@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { SHORT_JAVA } from '../../support/programs.js';
+import { SHORT_RUN_JAVA_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
@@ -25,8 +25,8 @@ suite('logs of OpenTelemetry’s SDKs', () => {
   let service: TestService;
   let reader: string;
   before(async () => {
-    service = await TestService.here();
-    reader = await service.token('bugtracker:read,projects:manage');
+    service = await TestService.createInProcess();
+    reader = await service.createToken('bugtracker:read,projects:manage');
   });
   after(() => service.dispose());
 
@@ -81,7 +81,7 @@ suite('logs of OpenTelemetry’s SDKs', () => {
     const item = await itemOf(
       'java',
       'java',
-      [...SHORT_JAVA, '-cp', join(JAVA, '*'), program('java/Report.java')],
+      [...SHORT_RUN_JAVA_OPTIONS, '-cp', join(JAVA, '*'), program('java/Report.java')],
       env,
     );
     expect(item).to.include({ ...ERROR, error_message: 'the cart has no lines' });

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SHORT_JAVA } from '../../support/programs.js';
+import { SHORT_RUN_JAVA_OPTIONS } from '../../support/programs.js';
 import { isRequired } from '../../support/required.js';
 
 /** What `prepare.sh` filled; its default is the same. */
@@ -58,7 +58,7 @@ export const OTHERS: readonly Program[] = [
   {
     name: 'java',
     command: 'java',
-    args: [...SHORT_JAVA, '-cp', join(CACHE, 'java', 'lib', '*'), source('java/Main.java')],
+    args: [...SHORT_RUN_JAVA_OPTIONS, '-cp', join(CACHE, 'java', 'lib', '*'), source('java/Main.java')],
     expected: {
       type: 'Main$CartException',
       file: /^shop\/cart\/Main\.java$/,

@@ -4,7 +4,7 @@ import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
 import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
 import { TestService } from '../../support/service.js';
 import { isPrepared, NODE, OTHERS, REQUIRED, run, type Program } from './programs.js';
-import { watch } from '../../support/work.js';
+import { startStopwatch } from '../../support/work.js';
 
 type Loose = Record<string, unknown>;
 
@@ -15,8 +15,8 @@ interface Site {
 }
 
 async function site(env: Record<string, string> = {}): Promise<Site> {
-  const service = await TestService.here(env);
-  return { service, token: await service.token('bugtracker:read,projects:manage,system:read') };
+  const service = await TestService.createInProcess(env);
+  return { service, token: await service.createToken('bugtracker:read,projects:manage,system:read') };
 }
 
 /** A new project's DSN, as the API tells it. */
@@ -159,7 +159,7 @@ function suite(program: Program, sites: () => Sites): void {
     const { narrow } = sites();
     const earlier = await answered(narrow);
     const dsn = await dsnOf(narrow, name);
-    const passed = watch();
+    const passed = startStopwatch();
     await run(program, 'limited', dsn);
     // On a machine so slow that the minute is over, the SDK rightly tries once more.
     const minutes = Math.floor(passed() / 60_000);

@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { VersionHealth } from '../../../ports/domain/release-health.js';
-import { packageWith } from '../../../clients/demo/package-file.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
 import { CHROMIUM, launch } from '../browser/chromium.js';
-import { until } from '../../harness.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
 const PACKAGES = join(CACHE, 'javascript', 'node_modules');
@@ -32,8 +32,8 @@ suite('sessions of real SDKs', function () {
   let dsn: string;
 
   before(async () => {
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    token = await service.token('bugtracker:read,projects:manage,updateservice:publish');
+    service = await TestService.createInProcess({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    token = await service.createToken('bugtracker:read,projects:manage,updateservice:publish');
     const projects = '/api/projects/v1/projects';
     await service.request('POST', projects, token, { slug: 'shop' });
     const { body } = await service.request('POST', `${projects}/shop/intake-keys`, token, {});
@@ -49,13 +49,13 @@ suite('sessions of real SDKs', function () {
   it('Python: count each request through the WSGI middleware', async () => {
     const env = { ...process.env, PYTHONPATH: join(CACHE, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
     await run('python3', [source('python/shop.py'), '120', '4', dsn, 'shop@1.3.0+5'], { env });
-    await until('120 sessions', async () => (await versionOf('1.3.0'))?.started === 120);
+    await waitUntil('120 sessions', async () => (await versionOf('1.3.0'))?.started === 120);
     expect(await versionOf('1.3')).to.include({ errored: 1, crashed: 4, crash_free_sessions: 0.966667 });
   });
 
   it('Node: count each request of its server, and the process', async () => {
     await run(process.execPath, [source('node/shop.mjs'), '60', '9', dsn, 'shop@1.4.0']);
-    await until('60 sessions', async () => ((await versionOf('1.4.0'))?.started ?? 0) >= 60);
+    await waitUntil('60 sessions', async () => ((await versionOf('1.4.0'))?.started ?? 0) >= 60);
     const one = await versionOf('1.4.0');
     expect(one).to.include({ crashed: 9 });
     expect(one?.started).to.be.within(60, 61);
@@ -88,7 +88,7 @@ suite('sessions of real SDKs', function () {
         await tab.waitForFunction('document.title === "reported"');
         await tab.close();
       }
-      await until('two crashes', async () => (await versionOf('1.5.0'))?.crashed === 2);
+      await waitUntil('two crashes', async () => (await versionOf('1.5.0'))?.crashed === 2);
       expect(await versionOf('1.5.0')).to.include({
         started: 8,
         crashed: 2,
@@ -112,14 +112,14 @@ suite('sessions of real SDKs', function () {
       await fetch(`${service.url}/api/updateservice/v1/publish?${query}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-        body: new Uint8Array(packageWith('app.js', version)),
+        body: new Uint8Array(buildPackage('app.js', version)),
       });
     }
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1280, height: 1000 } });
     const page = await context.newPage();
     await page.goto(`${service.url}/login`);
-    await page.fill('input[name="username"]', ADMIN.username);
-    await page.fill('input[name="password"]', ADMIN.password);
+    await page.fill('input[name="username"]', ADMIN_ACCOUNT.username);
+    await page.fill('input[name="password"]', ADMIN_ACCOUNT.password);
     await page.click('button[type="submit"]');
     const pictures = process.env['SVC_TEST_PICTURES'];
     const shoot = async (name: string): Promise<void> => {

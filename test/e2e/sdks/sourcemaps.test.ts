@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
-import { SHORT_NODE } from '../../support/programs.js';
+import { SHORT_RUN_NODE_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
@@ -43,8 +43,8 @@ suite('source maps of real builds', () => {
   let manager: string;
 
   before(async () => {
-    service = await TestService.here();
-    manager = await service.token('bugtracker:manage,projects:manage');
+    service = await TestService.createInProcess();
+    manager = await service.createToken('bugtracker:manage,projects:manage');
     folder = await mkdtemp(join(tmpdir(), 'aos-maps-'));
     site = createServer((req, res) => {
       const path = new URL(req.url ?? '/', 'http://host').pathname;
@@ -74,7 +74,7 @@ suite('source maps of real builds', () => {
     await mkdir(join(made, 'src'), { recursive: true });
     for (const name of ['main.mjs', 'cart.mjs']) await cp(join(SOURCES, name), join(made, 'src', name));
     await symlink(PACKAGES, join(made, 'node_modules'));
-    const token = await service.token('bugtracker:manage', slug);
+    const token = await service.createToken('bugtracker:manage', slug);
     return { slug, dsn: String(body['dsn']), token, folder: made };
   }
 
@@ -88,7 +88,7 @@ suite('source maps of real builds', () => {
   });
 
   const cli = (of: Shop, ...args: string[]): Promise<unknown> =>
-    run(process.execPath, [...SHORT_NODE, join(PACKAGES, '@sentry', 'cli', 'bin', 'sentry-cli'), ...args], {
+    run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, join(PACKAGES, '@sentry', 'cli', 'bin', 'sentry-cli'), ...args], {
       cwd: of.folder,
       env: settings(of),
     });
@@ -192,7 +192,7 @@ suite('source maps of real builds', () => {
       ({ function: name, filename, lineno, colno }) =>
         `    at ${String(name)} (${String(filename)}:${String(lineno)}:${String(colno)})`,
     );
-    const reporter = await service.token('bugtracker:report', slug);
+    const reporter = await service.createToken('bugtracker:report', slug);
     const { body } = await service.request('POST', '/api/errors/v1/report', reporter, {
       project: slug,
       error_level: 'error',
@@ -218,7 +218,7 @@ suite('source maps of real builds', () => {
          plugins: [sentryVitePlugin({ project: 'vite', telemetry: false, release: { name: 'vite@1.0.0' } })],
        };`,
     );
-    await run(process.execPath, [...SHORT_NODE, join(PACKAGES, 'vite', 'bin', 'vite.js'), 'build'], {
+    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, join(PACKAGES, 'vite', 'bin', 'vite.js'), 'build'], {
       cwd: vite.folder,
       env: settings(vite),
     });
@@ -246,7 +246,7 @@ suite('source maps of real builds', () => {
        );
        if (stats.hasErrors()) throw new Error(stats.toString());`,
     );
-    await run(process.execPath, [...SHORT_NODE, 'build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
+    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
     const script = (await readdir(join(webpack.folder, 'dist'))).find((name) => name.endsWith('.js'));
     await page(webpack, `dist/${script ?? ''}`);
     await visit(webpack);
@@ -264,7 +264,7 @@ suite('source maps of real builds', () => {
          plugins: [sentryEsbuildPlugin({ project: 'esbuild', telemetry: false })],
        });`,
     );
-    await run(process.execPath, [...SHORT_NODE, 'build.mjs'], { cwd: esbuild.folder, env: settings(esbuild) });
+    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], { cwd: esbuild.folder, env: settings(esbuild) });
     await page(esbuild, 'dist/main.js');
     await visit(esbuild);
     await expectSources((await items(esbuild))[0]);

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aosHere } from '../../support/aos-here.js';
-import { aos, serviceEnv, type Finished } from '../../support/service.js';
+import { runCliInProcess } from '../../support/aos-here.js';
+import { runCli, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 describe('start: a bad configuration', function () {
   let folder: string;
@@ -16,8 +16,8 @@ describe('start: a bad configuration', function () {
 
   /** An address that is none the program refuses in bundle.test.ts. */
   const BY_PROGRAM = new Set(['an unknown key', 'a bad value of a plugin', 'an own rule of a plugin']);
-  const serve = (name: string, env: NodeJS.ProcessEnv): Promise<Finished> =>
-    BY_PROGRAM.has(name) ? aos(env, ['serve']) : aosHere(env, ['serve']);
+  const serve = (name: string, env: NodeJS.ProcessEnv): Promise<CommandOutcome> =>
+    BY_PROGRAM.has(name) ? runCli(env, ['serve']) : runCliInProcess(env, ['serve']);
 
   const bad: Record<string, Record<string, string>> = {
     'an unknown key': { SVC_SERVER__NOSUCH: '1' },
@@ -33,7 +33,7 @@ describe('start: a bad configuration', function () {
       it(`${name}: exits 1 with one line, and ${there ? 'an empty data directory stays empty' : 'no data directory'}`, async () => {
         const data = join(folder, 'data');
         if (there) await mkdir(data);
-        const { code, stderr } = await serve(there ? name : '', serviceEnv(data, extra));
+        const { code, stderr } = await serve(there ? name : '', buildServiceEnv(data, extra));
         expect([code, stderr.trim().split('\n').length], stderr).to.deep.equal([1, 1]);
         expect(await readdir(folder, { recursive: true })).to.deep.equal(there ? ['data'] : []);
       });
@@ -73,7 +73,7 @@ describe('start: a bad configuration', function () {
   };
   for (const [name, [extra, line]] of Object.entries(told)) {
     it(`${name}: names the key, the error and its source in one line`, async () => {
-      const { code, stderr } = await serve(name, serviceEnv(join(folder, 'data'), extra));
+      const { code, stderr } = await serve(name, buildServiceEnv(join(folder, 'data'), extra));
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
     });
   }
@@ -83,7 +83,7 @@ describe('start: a bad configuration', function () {
     await mkdir(place);
     await writeFile(join(place, 'theirs.txt'), '');
     await chmod(place, 0o2775);
-    const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
+    const { code, stderr } = await runCliInProcess(buildServiceEnv(place), ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
       stderr: `configuration: data_dir is a folder that others use (theirs.txt) and may write to, and so no place for keys: name one of its own, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
@@ -110,7 +110,7 @@ describe('start: a bad configuration', function () {
       if (name === 'restore' || name === 'installer') await mkdir(path);
       else await writeFile(path, 'x'.repeat(40), { mode: 0o644 });
       await chown(path, STRANGER, STRANGER);
-      const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
+      const { code, stderr } = await runCliInProcess(buildServiceEnv(place), ['serve']);
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr:
@@ -128,7 +128,7 @@ describe('start: a bad configuration', function () {
     await chmod(place, 0o1777);
     await symlink('/etc/passwd', join(place, 'license-key'));
     await lchown(join(place, 'license-key'), STRANGER, STRANGER);
-    const { code, stderr } = await aos(serviceEnv(place), ['serve']);
+    const { code, stderr } = await runCli(buildServiceEnv(place), ['serve']);
     expect(code).to.equal(1);
     expect(stderr).to.contain(`data_dir leads to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
     expect(await readdir(place)).to.deep.equal(['license-key']);
@@ -154,8 +154,8 @@ describe('start: a bad configuration', function () {
       [{ SVC_CONFIG: naming }, `${plugin} ${why}`],
     ] as [Record<string, string>, string][]) {
       // The plugin would end this process.
-      const start = variables['SVC_CONFIG'] === naming ? aos : aosHere;
-      const { code, stderr } = await start(serviceEnv(join(folder, 'data'), variables), ['serve']);
+      const start = variables['SVC_CONFIG'] === naming ? runCli : runCliInProcess;
+      const { code, stderr } = await start(buildServiceEnv(join(folder, 'data'), variables), ['serve']);
       expect([code, stderr.includes(line)], `${stderr}\n${line}`).to.deep.equal([1, true]);
     }
   });
@@ -164,8 +164,8 @@ describe('start: a bad configuration', function () {
     const place = join(folder, 'shared');
     await mkdir(place);
     await chmod(place, 0o777);
-    const env = serviceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` });
-    const { code, stderr } = await aosHere(env, ['serve']);
+    const env = buildServiceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` });
+    const { code, stderr } = await runCliInProcess(env, ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
       stderr: `configuration: storage.url ${place} is no file (from environment variable SVC_STORAGE_URL)\n`,
@@ -178,7 +178,7 @@ describe('start: a bad configuration', function () {
     await mkdir(data);
     await writeFile(join(data, 'license-key'), 'x'.repeat(40));
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ releases: { halt_after: 'many' } }));
-    const { code, stderr } = await aosHere(serviceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
+    const { code, stderr } = await runCliInProcess(buildServiceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
     expect([code, /halt_after/.test(stderr)], stderr).to.deep.equal([1, true]);
     expect(await readdir(data)).to.deep.equal(['license-key']);
   });

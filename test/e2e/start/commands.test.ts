@@ -6,12 +6,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ownCommands, OWN } from '../../../adapters/cli/own.js';
+import { loadOwnCommands, OWN_COMMANDS } from '../../../adapters/cli/own.js';
 import { askedTable } from '../../../adapters/cli/asked-table.js';
-import { writtenTable } from '../../../adapters/cli/table.js';
-import { pluginsAreNamed } from '../../../config/plugins-named.js';
+import { readBuiltCommands } from '../../../adapters/cli/table.js';
+import { arePluginsConfigured } from '../../../config/plugins-named.js';
 import { projectRoot } from '../../architecture/tree.js';
-import { aos, CLI, serviceEnv } from '../../support/service.js';
+import { runCli, CLI_PATH, buildServiceEnv } from '../../support/service.js';
 
 describe('the table of commands', function () {
   let folder: string;
@@ -19,47 +19,47 @@ describe('the table of commands', function () {
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-commands-'))));
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
+  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => buildServiceEnv(join(folder, 'data'), extra);
 
   it('equals the commands of the service', async () => {
     const { commands, whole } = await askedTable();
     expect(whole).to.equal(true);
-    expect(await writtenTable()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
+    expect(await readBuiltCommands()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
   });
 
   it('names the service’s own commands as their files do', async () => {
-    expect((await ownCommands()).map(({ name }) => name)).to.deep.equal(Object.keys(OWN));
+    expect((await loadOwnCommands()).map(({ name }) => name)).to.deep.equal(Object.keys(OWN_COMMANDS));
   });
 
   it('is valid unless the configuration names plugins', async () => {
     const file = join(folder, 'aos.json');
     await writeFile(file, '{ "server": { "port": 0 } }');
-    expect(await pluginsAreNamed({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
-    expect(await pluginsAreNamed({ SVC_PLUGINS: 'x' })).to.equal(true);
-    expect(await pluginsAreNamed({ SVC_PLUGINS_OFF_FILE: 'x' })).to.equal(true);
+    expect(await arePluginsConfigured({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
+    expect(await arePluginsConfigured({ SVC_PLUGINS: 'x' })).to.equal(true);
+    expect(await arePluginsConfigured({ SVC_PLUGINS_OFF_FILE: 'x' })).to.equal(true);
     await writeFile(file, '{ "plugins_off": ["bugs"] }');
-    expect(await pluginsAreNamed({ SVC_CONFIG: file })).to.equal(true);
-    expect(await pluginsAreNamed({ SVC_CONFIG: folder })).to.equal(true);
+    expect(await arePluginsConfigured({ SVC_CONFIG: file })).to.equal(true);
+    expect(await arePluginsConfigured({ SVC_CONFIG: folder })).to.equal(true);
   });
 
   it('has no commands of a plugin that is off, in help and on calls', async () => {
     const off = env({ SVC_PLUGINS_OFF: '["releases"]' });
-    expect((await aos(env(), ['--help'])).stdout).to.include('store selftest');
-    const help = await aos(off, ['--help']);
+    expect((await runCli(env(), ['--help'])).stdout).to.include('store selftest');
+    const help = await runCli(off, ['--help']);
     expect(help.stdout).to.include('token create').and.not.include('store selftest');
-    const called = await aos(off, ['store', 'selftest']);
+    const called = await runCli(off, ['store', 'selftest']);
     expect(called.code).to.equal(64);
     expect(called.stderr).to.include('unknown command "store selftest"');
   });
 
   it('prints the package’s version with --version', async () => {
     const { version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
-    expect(await aos(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
-    expect((await aos(env(), ['--version', 'x'])).code).to.equal(64);
+    expect(await runCli(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect((await runCli(env(), ['--version', 'x'])).code).to.equal(64);
   });
 
   it('reports an unknown option in one sentence, with the usage', async () => {
-    const { code, stderr } = await aos(env(), ['tick', '--bogus']);
+    const { code, stderr } = await runCli(env(), ['tick', '--bogus']);
     expect({ code, stderr }).to.deep.equal({
       code: 64,
       stderr: 'unknown option --bogus\nUsage: aos tick [--quiet] [--json]\n',
@@ -67,7 +67,7 @@ describe('the table of commands', function () {
   });
 
   it('ignores a reader that disconnects', async () => {
-    const child = spawn(process.execPath, [CLI, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [CLI_PATH, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const told = text(child.stderr);
     const [code] = (await once(child, 'close')) as [number];
@@ -77,7 +77,7 @@ describe('the table of commands', function () {
   it('loads no library, no plugin and no composition root for help, version and wrong usage', async () => {
     for (const words of [['--help'], ['--version'], ['token', 'create', '--help'], ['serve', '--bogus'], ['nosuch']]) {
       const seen = join(folder, words.join(''));
-      await aos(env({ NODE_V8_COVERAGE: seen }), words);
+      await runCli(env({ NODE_V8_COVERAGE: seen }), words);
       const [report = ''] = await readdir(seen);
       const { result } = JSON.parse(await readFile(join(seen, report), 'utf8')) as { result: { url: string }[] };
       const loaded = result.map(({ url }) => /^file:.*\/dist\/(.*)$/.exec(url)?.[1] ?? url);

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { getCredentialName } from '../../../lib/formats/license-key.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { Visitor } from '../../support/visitor.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
+import { BrowserVisitor } from '../../support/visitor.js';
 
 const LIST = '/api/bugtracker/v1/bugs';
 const SHARED_KEY = 'a-key-between-two-servers';
@@ -19,9 +19,9 @@ describe('a damaged row', function () {
   let service: TestService;
   let token = '';
   before(async () => {
-    service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:read,bugtracker:manage');
+    service = await TestService.createStarted({ SVC_SHARED_KEY: SHARED_KEY });
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report,bugtracker:read,bugtracker:manage');
   });
   after(() => service.dispose());
 
@@ -71,8 +71,8 @@ describe('a damaged row', function () {
       expect(await report('two')).to.equal(500);
       for (const id of [first, third]) expect(await get(`${LIST}/${id}`)).to.equal(200);
       expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
-      const visitor = new Visitor(service);
-      expect(await visitor.signIn(ADMIN)).to.equal(303);
+      const visitor = new BrowserVisitor(service);
+      expect(await visitor.signIn(ADMIN_ACCOUNT)).to.equal(303);
       const dashboard = await visitor.get('/');
       expect(dashboard.status).to.equal(200);
       expect(await dashboard.text()).to.match(/<b>\d<\/b> groups? or more/);
@@ -83,7 +83,7 @@ describe('a damaged row', function () {
       expect(service.stdout + service.stderr).to.include(`the document \\"${second}\\" of bugs_items cannot be read`);
       if (round === 0) {
         expect(service.child?.pid).to.equal(pid);
-        await service.end();
+        await service.stop();
         await service.start();
       }
     }
@@ -93,7 +93,7 @@ describe('a damaged row', function () {
 describe('a damaged row next to others', function () {
   let service: TestService;
   before(async () => {
-    service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
+    service = await TestService.createStarted({ SVC_SHARED_KEY: SHARED_KEY });
   });
   after(() => service.dispose());
 
@@ -110,10 +110,10 @@ describe('a damaged row next to others', function () {
   };
 
   it('of a monitor: the evaluator continues with all others, and counts an error', async () => {
-    const ping = await service.token('watchdog:ping,watchdog:read');
-    const manage = await service.token('watchdog:manage');
-    await service.project('shop');
-    const bound = await service.token('watchdog:read', 'shop');
+    const ping = await service.createToken('watchdog:ping,watchdog:read');
+    const manage = await service.createToken('watchdog:manage');
+    await service.createProject('shop');
+    const bound = await service.createToken('watchdog:read', 'shop');
     const beat = (source: string): ReturnType<TestService['request']> =>
       service.request('POST', '/api/watchdog/v1/ping', ping, { source, interval: 0.05 });
     for (const source of ['above', 'sick', 'well']) expect((await beat(source)).status).to.equal(201);
@@ -126,7 +126,7 @@ describe('a damaged row next to others', function () {
     const [sick, above] = [await idOf('sick'), await idOf('above')];
     await damage(['watchdog_monitors', sick], ['watchdog_monitors', above]);
     expect((await beat('sick')).status).to.equal(500);
-    await until('the others are down', async () => {
+    await waitUntil('the others are down', async () => {
       const { status, body } = await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
       expect(status).to.equal(200);
       expect(body['run']).to.include({ result: 'ok', errors: 2 });
@@ -160,8 +160,8 @@ describe('a damaged row next to others', function () {
   });
 
   it('of a release, a project and a license: a start serves all others, and loses no history', async () => {
-    const token = await service.token('updateservice:publish,license:manage,projects:manage');
-    for (const slug of ['first', 'second', 'third']) await service.project(slug);
+    const token = await service.createToken('updateservice:publish,license:manage,projects:manage');
+    for (const slug of ['first', 'second', 'third']) await service.createProject(slug);
     const publish = async (product: string, version: string): Promise<Response> =>
       fetch(`${service.url}/api/updateservice/v1/publish?product=${product}&version=${version}&channel=stable`, {
         method: 'POST',
@@ -178,7 +178,7 @@ describe('a damaged row next to others', function () {
       return body as unknown as { key: string; license: { id: string } };
     };
     const { id } = (await license()).license;
-    await service.end();
+    await service.stop();
     await damage(['releases_releases', broken], ['projects_projects', 'third'], ['licensing_licenses', id]);
     await service.start();
 
@@ -209,7 +209,7 @@ describe('a damaged row next to others', function () {
     const { key } = await license();
     const basic = `Basic ${Buffer.from(`${getCredentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
     const package1 = `${service.url}/releases/second/stable/2.0/any/package.tar.gz`;
-    await until('a new license opens the store', async () => {
+    await waitUntil('a new license opens the store', async () => {
       return (await fetch(package1, { method: 'HEAD', headers: { authorization: basic } })).status === 200;
     });
     // What would be written from the releases that can be read lacks one.

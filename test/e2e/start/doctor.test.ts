@@ -7,13 +7,13 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MOVES } from '../../../adapters/archive/moving/contents.js';
+import { MOVES_COLLECTION } from '../../../adapters/archive/moving/contents.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { until } from '../../harness.js';
-import { PASSWORD_COST, prepare } from '../../support/prepared.js';
-import { aosHere } from '../../support/aos-here.js';
-import { aos, QUIET, serviceEnv, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
+import { runCliInProcess } from '../../support/aos-here.js';
+import { runCli, QUIET_LOG_SETTINGS, buildServiceEnv, SHARED_KEY, TestService } from '../../support/service.js';
 
 interface Report {
   ok: boolean;
@@ -26,12 +26,12 @@ describe('start: the command line before anything runs', function () {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-doctor-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
+  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => buildServiceEnv(join(folder, 'data'), extra);
   const left = (): Promise<string[]> => readdir(folder);
 
   async function doctor(
     extra: Record<string, string> = {},
-    run: typeof aosHere = aosHere,
+    run: typeof runCliInProcess = runCliInProcess,
   ): Promise<Report & { code: number | null }> {
     const { code, stdout } = await run(env(extra), ['doctor', '--json']);
     return { ...(JSON.parse(stdout) as Report), code };
@@ -49,7 +49,7 @@ describe('start: the command line before anything runs', function () {
     [[], 64],
   ] as [string[], number][]) {
     it(`aos ${words.join(' ')}: exits ${code}, and creates nothing`, async () => {
-      const { code: ended, stdout, stderr } = await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), words);
+      const { code: ended, stdout, stderr } = await runCli(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), words);
       expect(ended, stderr).to.equal(code);
       expect(`${stdout}${stderr}`).to.include('aos ');
       expect(await left()).to.deep.equal([]);
@@ -57,9 +57,9 @@ describe('start: the command line before anything runs', function () {
   }
 
   it('warns of X-Forwarded-For from an unlisted proxy in doctor, health and /system', async () => {
-    await prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
-    const service = await TestService.create(QUIET, join(folder, 'data'));
-    await service.startHere();
+    await prepareDataDir(join(folder, 'data'), buildServiceEnv, PASSWORD_COST);
+    const service = await TestService.create(QUIET_LOG_SETTINGS, join(folder, 'data'));
+    await service.startInProcess();
     try {
       expect(faults(await doctor())).to.deep.equal([]);
       const ask = await fetch(`${service.url}/api/license/v1/pubkey`, {
@@ -70,7 +70,7 @@ describe('start: the command line before anything runs', function () {
       expect(body).to.have.nested.property('checks.proxies.ok', false);
       expect(body).to.have.deep.nested.property('checks.proxies.unlisted', ['127.0.0.1']);
       expect(body).to.have.property('healthy', true);
-      await until('it is written down', () => existsSync(join(folder, 'data', 'unlisted-proxies.json')));
+      await waitUntil('it is written down', () => existsSync(join(folder, 'data', 'unlisted-proxies.json')));
       const found = await doctor();
       expect(faults(found)).to.deep.equal(['proxies']);
       const item = found.items.find(({ check }) => check === 'proxies');
@@ -78,7 +78,7 @@ describe('start: the command line before anything runs', function () {
       expect(item?.mend).to.contain('server.trusted_proxies');
       expect(faults(await doctor({ SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.0/8"]' }))).to.deep.equal([]);
     } finally {
-      await service.end();
+      await service.stop();
     }
   });
 
@@ -98,7 +98,7 @@ describe('start: the command line before anything runs', function () {
   });
 
   it('reports only the missing store before the first start, and creates nothing', async () => {
-    const report = await doctor({}, aos);
+    const report = await doctor({}, runCli);
     expect(faults(report), JSON.stringify(report)).to.deep.equal(['store']);
     const missing = report.items.find(({ check }) => check === 'store');
     expect(missing?.detail).to.equal(`no store in ${join(folder, 'data')} (set SVC_DATA_DIR)`);
@@ -155,7 +155,7 @@ describe('start: the command line before anything runs', function () {
   it('names the folder of the backups of the embedded store without a running service', async () => {
     const service = await TestService.create();
     try {
-      const { stdout } = await aos(service.env, ['doctor', '--json']);
+      const { stdout } = await runCli(service.env, ['doctor', '--json']);
       const found = (JSON.parse(stdout) as Report).items.find(({ check }) => check === 'plugin backups');
       expect(found).to.include({ ok: true });
       expect(found?.detail).to.include(`path ${join(service.dataDir, 'backups')}`);
@@ -174,17 +174,17 @@ describe('start: the command line before anything runs', function () {
       'plugin access',
     ]);
     expect(faults(before)).to.deep.equal(['store']);
-    const service = await TestService.started({ SVC_CONFIG: config });
+    const service = await TestService.createStarted({ SVC_CONFIG: config });
     try {
-      const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+      const { code, stdout } = await runCli(service.env, ['doctor', '--json']);
       const report = JSON.parse(stdout) as Report;
       expect(code).to.equal(1);
       expect(faults(report), stdout).to.deep.equal(['plugin oncall']);
       const found = report.items.find(({ check }) => check === 'plugin oncall');
       expect(found?.detail).to.equal('ready, not ok, pager no answer');
       expect(found?.mend).to.include('plugins_off');
-      await service.end();
-      const stopped = await aosHere(service.env, ['doctor']);
+      await service.stop();
+      const stopped = await runCliInProcess(service.env, ['doctor']);
       expect(stopped.stdout).to.match(/ok {4}plugin oncall +ready, pager not asked/);
       expect(stopped.code, stopped.stdout).to.equal(0);
     } finally {
@@ -212,7 +212,7 @@ describe('start: the command line before anything runs', function () {
       expect(document).to.include({ pid: service.child?.pid });
       expect((await fetch(`${document.url}/api/health/live`)).status).to.equal(200);
       const { stdout, stderr } = service;
-      expect(await service.end()).to.equal(0);
+      expect(await service.stop()).to.equal(0);
       expect(stdout.trim().split('\n')).to.have.lengthOf(1);
       expect(stderr).to.include('"ready"');
       await running;
@@ -225,10 +225,10 @@ describe('start: the command line before anything runs', function () {
     const file = (): string => join(folder, 'data', 'aos.db');
     const run = async (...words: string[]): Promise<Report> =>
       JSON.parse(
-        (await aosHere(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
+        (await runCliInProcess(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
       ) as Report;
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
-    const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
+    const made = (): Promise<void> => prepareDataDir(join(folder, 'data'), buildServiceEnv, PASSWORD_COST);
 
     it('is not a database, or is damaged: prints the fix, with the newest backup', async () => {
       await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });
@@ -251,7 +251,7 @@ describe('start: the command line before anything runs', function () {
       const store = new SqliteStore({ path: file(), durability: 'full' });
       await store.connect();
       const mark = { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' };
-      await store.collection(MOVES).insert(mark);
+      await store.collection(MOVES_COLLECTION).insert(mark);
       await store.close();
       const half = itemOf(await run(), 'import');
       expect(half).to.include({ ok: false });

@@ -10,11 +10,11 @@ import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rejection, until } from '../../harness.js';
-import { engines } from '../../support/engines.js';
-import { prepare, prepareKeys } from '../../support/prepared.js';
-import { aosHere } from '../../support/aos-here.js';
-import { command, PROGRAM, serviceEnv, TestService } from '../../support/service.js';
+import { getRejection, waitUntil } from '../../harness.js';
+import { durableEngines } from '../../support/engines.js';
+import { prepareDataDir, prepareKeys } from '../../support/prepared.js';
+import { runCliInProcess } from '../../support/aos-here.js';
+import { runPluginCommand, CLI_PROGRAM, buildServiceEnv, TestService } from '../../support/service.js';
 
 /** A process that hangs is killed after so long, and then has no exit code. */
 const HANG_MS = 120_000;
@@ -29,7 +29,7 @@ interface Run {
 }
 
 function run(env: NodeJS.ProcessEnv, words: string[]): Run {
-  const child = spawn(process.execPath, [...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...CLI_PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
   const one: Run = {
     child,
@@ -74,7 +74,7 @@ class Place {
   ) {}
 
   env(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-    return serviceEnv(join(this.folder, 'data'), { ...this.settings, ...extra });
+    return buildServiceEnv(join(this.folder, 'data'), { ...this.settings, ...extra });
   }
 
   /** Settings with one plugin from outside. */
@@ -109,16 +109,16 @@ class Place {
 /** What the words say of a fault by which other words have ended before. */
 async function saysHere(env: NodeJS.ProcessEnv, words: string[], says: RegExp): Promise<void> {
   if (words[0] === 'serve') {
-    const { code, stderr } = await aosHere(env, words);
+    const { code, stderr } = await runCliInProcess(env, words);
     expect([code, stderr]).to.satisfy(([ended, text]: [number, string]) => ended === 1 && says.test(text), stderr);
-  } else expect((await rejection(command(env, words))).message).to.match(says);
+  } else expect((await getRejection(runPluginCommand(env, words))).message).to.match(says);
 }
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'aos-boot-'));
-const said = (one: Run, text: string): Promise<void> => until(`${text} on stderr`, () => one.stderr.includes(text));
+const said = (one: Run, text: string): Promise<void> => waitUntil(`${text} on stderr`, () => one.stderr.includes(text));
 const COMMANDS = [['serve'], ['user', 'list']];
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`start: a failed boot ends without help (${engine.name})`, function () {
     let place: Place;
     /** A store that a start has left: for phases after those that make one. */
@@ -134,7 +134,7 @@ for (const engine of engines) {
     });
     async function onUsedStore(): Promise<void> {
       if (engine.name === 'sqlite') {
-        await prepare(join(place.folder, 'data'), serviceEnv);
+        await prepareDataDir(join(place.folder, 'data'), buildServiceEnv);
         return;
       }
       if (used === undefined) {
@@ -180,14 +180,14 @@ for (const engine of engines) {
       if (engine.name === 'sqlite') {
         it(`${name}: ends with a store that cannot be opened`, async () => {
           await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
-          await prepareKeys(join(place.folder, 'data'), serviceEnv);
+          await prepareKeys(join(place.folder, 'data'), buildServiceEnv);
           await saysHere(place.env(), words, /aos\.db|database file|directory/);
         });
 
         it(`${name}: ends with a file that is not a store`, async () => {
           const data = join(place.folder, 'data');
           await mkdir(data);
-          await prepareKeys(data, serviceEnv);
+          await prepareKeys(data, buildServiceEnv);
           await writeFile(join(data, 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
           await place.refused(words, {}, /not a database|NOTADB/);
         });
@@ -234,7 +234,7 @@ for (const engine of engines) {
       if (engine.name !== 'sqlite') this.skip();
       await onUsedStore();
       const { folder } = place;
-      const first = await TestService.started({}, join(folder, 'data'));
+      const first = await TestService.createStarted({}, join(folder, 'data'));
       try {
         await place.fails(['serve'], {}, /another server/);
         const store = join(folder, 'data', 'aos.db');
@@ -253,7 +253,7 @@ for (const engine of engines) {
         );
         for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, refused);
       } finally {
-        await first.end();
+        await first.stop();
       }
     });
 
@@ -310,11 +310,11 @@ describe('start: a failed boot that reaches a time limit', function () {
   }
 
   before(async () => {
-    for (const engine of engines) {
+    for (const engine of durableEngines) {
       const settings = await engine.settings();
       if (settings === null) continue;
       const place = await placed(settings);
-      if (engine.name === 'sqlite') await prepare(join(place.folder, 'data'), serviceEnv);
+      if (engine.name === 'sqlite') await prepareDataDir(join(place.folder, 'data'), buildServiceEnv);
       ends.set(engine.name, hung(place));
       if (engine.name === 'sqlite') continue;
       for (const words of COMMANDS) ends.set(words.join(' '), unanswered(await placed(settings), words));
@@ -323,7 +323,7 @@ describe('start: a failed boot that reaches a time limit', function () {
   });
   after(() => Promise.all(places.map(({ folder }) => rm(folder, { recursive: true, force: true }))));
 
-  for (const { name } of engines)
+  for (const { name } of durableEngines)
     it(`serve: ends a hanging start with one SIGTERM (${name})`, async function () {
       await (ends.get(name) ?? this.skip());
     });

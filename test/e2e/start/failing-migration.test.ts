@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aos, SHARED_KEY, TestService } from '../../support/service.js';
+import { runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 describe('a migration that fails', () => {
   let service: TestService;
@@ -26,10 +26,10 @@ describe('a migration that fails', () => {
   it('makes `aos migrate` exit 1 with its name and the reason, each time', async () => {
     const why = 'migration oncall:001-calls failed: the table of calls is locked';
     for (let attempt = 0; attempt < 2; attempt++) {
-      const { code, stdout, stderr } = await aos(service.env, ['migrate']);
+      const { code, stdout, stderr } = await runCli(service.env, ['migrate']);
       expect([code, stdout, stderr]).to.deep.equal([1, '', `${why}\n`]);
     }
-    const { code, stdout } = await aos(service.env, ['migrate', '--json']);
+    const { code, stdout } = await runCli(service.env, ['migrate', '--json']);
     expect([code, JSON.parse(stdout)]).to.deep.equal([
       1,
       { status: 'error', error: { code: 'internal_error', message: why } },
@@ -45,15 +45,15 @@ describe('a migration that fails', () => {
       'checks.plugins.oncall.state': 'failed',
       'schema.pending': ['oncall:001-calls'],
     });
-    await service.end();
+    await service.stop();
     expect(await copies()).to.have.length(1);
   });
 
   it('is applied when its cause is gone, with the earlier backup', async () => {
     await plugin('');
-    const { code, stdout } = await aos(service.env, ['migrate']);
+    const { code, stdout } = await runCli(service.env, ['migrate']);
     expect([code, stdout]).to.deep.equal([0, 'Applied: oncall:001-calls.\n']);
-    expect((await aos(service.env, ['migrate'])).stdout).to.equal('Nothing was pending.\n');
+    expect((await runCli(service.env, ['migrate'])).stdout).to.equal('Nothing was pending.\n');
     expect(await copies()).to.have.length(1);
   });
 });

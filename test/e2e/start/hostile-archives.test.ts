@@ -11,10 +11,10 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { STORE_ENTRY } from '../../../adapters/archive/backup/backup.js';
-import { ContentsHash, collectionOfEntry } from '../../../adapters/archive/moving/contents.js';
-import { gzipOf, packageOf, tarHeader, tarOf } from '../../support/archives.js';
-import { prepare } from '../../support/prepared.js';
-import { aos, aosJson, serviceEnv } from '../../support/service.js';
+import { ContentsHash, parseEntryCollection } from '../../../adapters/archive/moving/contents.js';
+import { buildGzip, buildPackage, buildTarHeader, buildTar } from '../../support/archives.js';
+import { prepareDataDir } from '../../support/prepared.js';
+import { runCli, runCliJson, buildServiceEnv } from '../../support/service.js';
 
 interface Entry {
   name: string;
@@ -47,17 +47,17 @@ function pack(entries: readonly Entry[], ...more: Entry[]): Buffer {
   if (isExport) {
     const hash = new ContentsHash();
     for (const { name, content } of whole) {
-      const collection = collectionOfEntry(name);
+      const collection = parseEntryCollection(name);
       if (collection !== null) hash.add(collection, content, content.toString().split('\n').length - 1);
     }
-    whole.push(textEntry('contents.json', json(hash.contents())));
+    whole.push(textEntry('contents.json', json(hash.getContents())));
   }
   whole.push(...more.filter(({ name }) => name.startsWith('releases/')));
   const listed = whole.map(({ name, content }) => ({ path: name, size: content.length, sha256: sha256(content) }));
-  return gzipOf(tarOf(...whole, textEntry('hashes.json', json({ entries: listed }))));
+  return buildGzip(buildTar(...whole, textEntry('hashes.json', json({ entries: listed }))));
 }
 
-const PACKAGE = packageOf({ name: 'app.js', content: 'x' });
+const PACKAGE = buildPackage({ name: 'app.js', content: 'x' });
 function placed(place: object): Entry[] {
   const whole = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any', ...place };
   const row = { place: whole, sha256: sha256(PACKAGE), texts: { manifest: '{}', signature: null } };
@@ -120,16 +120,16 @@ const IMPORTS: readonly Attack[] = [
   [
     'a list of hashes that holds null',
     /hashes\.json without entries/,
-    (whole) => gzipOf(tarOf(...whole.slice(0, -1), textEntry('hashes.json', '{"entries":[null]}'))),
+    (whole) => buildGzip(buildTar(...whole.slice(0, -1), textEntry('hashes.json', '{"entries":[null]}'))),
   ],
   [
     'an entry that claims eight gigabytes',
     /more than \d+ bytes/,
     (whole) =>
-      gzipOf(
-        tarOf(
+      buildGzip(
+        buildTar(
           ...whole.slice(0, 1),
-          tarHeader({ name: 'collections/bugs_items/000001.jsonl', size: 8 * 1024 ** 3 - 1 }),
+          buildTarHeader({ name: 'collections/bugs_items/000001.jsonl', size: 8 * 1024 ** 3 - 1 }),
         ),
       ),
   ],
@@ -213,15 +213,15 @@ describe('hostile archives', function () {
   const at = (...names: string[]): string => join(folder, ...names);
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-hostile-'));
-    await prepare(at('first'), serviceEnv);
+    await prepareDataDir(at('first'), buildServiceEnv);
     const env = withOwnKeys('first');
-    await aosJson(env, ['export', at('e.tar.gz')]);
-    await aosJson(env, ['backup', at('b.tar.gz')]);
+    await runCliJson(env, ['export', at('e.tar.gz')]);
+    await runCliJson(env, ['backup', at('b.tar.gz')]);
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
   function withOwnKeys(name: string): NodeJS.ProcessEnv {
-    const env = serviceEnv(at(name));
+    const env = buildServiceEnv(at(name));
     delete env['SVC_RELEASE_PRIVATE_KEY'];
     return env;
   }
@@ -237,7 +237,7 @@ describe('hostile archives', function () {
         .map(({ name }) => name)
         .toSorted();
     const before = await files();
-    const { code, stderr } = await aos(withOwnKeys('target'), [command, at('x.tar.gz')]);
+    const { code, stderr } = await runCli(withOwnKeys('target'), [command, at('x.tar.gz')]);
     expect(stderr).to.match(why);
     expect(stderr.trim().split('\n')).to.have.lengthOf(1);
     expect(code).to.equal(1);
@@ -277,8 +277,8 @@ describe('hostile archives', function () {
     const whole = await withStore(sql('PRAGMA journal_mode = DELETE', 'PRAGMA page_size = 65536', 'VACUUM'));
     await writeFile(at('large.tar.gz'), pack(whole), { mode: 0o600 });
     await mkdir(at('restored'));
-    await aosJson(withOwnKeys('restored'), ['restore', at('large.tar.gz')]);
-    const { items } = await aosJson<{ items: object[] }>(withOwnKeys('restored'), ['user', 'list']);
+    await runCliJson(withOwnKeys('restored'), ['restore', at('large.tar.gz')]);
+    const { items } = await runCliJson<{ items: object[] }>(withOwnKeys('restored'), ['user', 'list']);
     expect(items).to.have.lengthOf(1);
   });
 
@@ -287,8 +287,8 @@ describe('hostile archives', function () {
     await writeFile(at('keys.tar.gz'), pack(whole, part('kernel_keys', '{"id":"forged","fingerprint":"00"}\n')));
     await mkdir(at('imported'));
     for (const key of KEYS) await cp(at('first', key), at('imported', key)).catch(() => undefined);
-    await aosJson(withOwnKeys('imported'), ['import', at('keys.tar.gz')]);
-    await aosJson(withOwnKeys('imported'), ['export', at('again.tar.gz')]);
+    await runCliJson(withOwnKeys('imported'), ['import', at('keys.tar.gz')]);
+    await runCliJson(withOwnKeys('imported'), ['export', at('again.tar.gz')]);
     const rows = unpack(await readFile(at('again.tar.gz'))).filter(({ name }) => name.includes('kernel_keys'));
     expect(rows.map(({ content }) => String(content)).join('')).not.to.include('forged');
   });

@@ -7,9 +7,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
-import { rejection, until } from '../../harness.js';
+import { getRejection, waitUntil } from '../../harness.js';
 import { PASSWORD_COST } from '../../support/prepared.js';
-import { aos, aosJson, QUIET, TestService } from '../../support/service.js';
+import { runCli, runCliJson, QUIET_LOG_SETTINGS, TestService } from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const RELEASE = '/api/updateservice/v1/pubkey';
@@ -56,8 +56,8 @@ describe('rotation of keys', function () {
     return answer.text();
   };
   const newLicense = async (): Promise<string> => {
-    await service.project('shop');
-    const token = await service.token('license:manage');
+    await service.createProject('shop');
+    const token = await service.createToken('license:manage');
     const { body } = await service.request('POST', `${LICENSE}/licenses`, token, { product: 'shop' });
     return body['key'] as string;
   };
@@ -65,14 +65,14 @@ describe('rotation of keys', function () {
     (await service.request('POST', `${LICENSE}/validate`, null, { license_key, product: 'shop' })).body['kid'];
 
   it('of licenses: signs answers with the new key, and verifies an old file by the chain', async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
     const key = await newLicense();
     const old = await file(key, 'web-1');
     const before = await ring(`${LICENSE}/pubkey`);
-    const rotated = await aosJson<{ kid: string; predecessor: string }>(service.env, ['license-key', 'rotate']);
+    const rotated = await runCliJson<{ kid: string; predecessor: string }>(service.env, ['license-key', 'rotate']);
     expect(rotated.predecessor).to.equal(before.kid);
     expect(rotated.kid).to.not.equal(before.kid);
-    await until('answers carry the new key', async () => (await kidOf(key)) === rotated.kid);
+    await waitUntil('answers carry the new key', async () => (await kidOf(key)) === rotated.kid);
     const after = await ring(`${LICENSE}/pubkey`);
     expect(after.kid).to.equal(rotated.kid);
     expect(after.predecessors.map(({ kid }) => kid)).to.deep.equal([before.kid]);
@@ -85,51 +85,51 @@ describe('rotation of keys', function () {
   });
 
   it('of licenses with a configured key: names the setting without --to, and rotates with it', async () => {
-    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    service = await TestService.create(QUIET_LOG_SETTINGS, undefined, PASSWORD_COST);
     service.env['SVC_LICENSE_KEY'] = ed25519();
-    await service.startHere();
+    await service.startInProcess();
     const key = await newLicense();
     const before = await ring(`${LICENSE}/pubkey`);
-    const refused = await aos(service.env, ['license-key', 'rotate']);
+    const refused = await runCli(service.env, ['license-key', 'rotate']);
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/security\.license_key.*SVC_LICENSE_KEY.*--to/);
     expect(await ring(`${LICENSE}/pubkey`)).to.deep.equal(before);
     const to = join(service.dataDir, 'next.pem');
     const next = ed25519();
     await writeFile(to, next);
-    const rotated = await aosJson<Record<string, string>>(service.env, ['license-key', 'rotate', '--to', to]);
+    const rotated = await runCliJson<Record<string, string>>(service.env, ['license-key', 'rotate', '--to', to]);
     expect(rotated).to.include({ predecessor: before.kid, setting: 'security.license_key' });
-    await until('answers carry the new key', async () => (await kidOf(key)) === rotated['kid']);
+    await waitUntil('answers carry the new key', async () => (await kidOf(key)) === rotated['kid']);
     expectChain(await ring(`${LICENSE}/pubkey`));
     // As the command says: the earlier key starts no process, the new one does.
-    await service.end();
-    expect((await rejection(service.start())).message).to.match(
+    await service.stop();
+    expect((await getRejection(service.start())).message).to.match(
       /security\.license_key \(from environment variable SVC_LICENSE_KEY\) was replaced/,
     );
     service.env['SVC_LICENSE_KEY'] = next.replace(/\n$/, '');
-    await service.startHere();
+    await service.startInProcess();
     expect(await kidOf(key)).to.equal(rotated['kid']);
   });
 
   it('of releases with a configured key: names the setting without --to, rejects a file that is not a key, and rotates', async () => {
-    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    service = await TestService.create(QUIET_LOG_SETTINGS, undefined, PASSWORD_COST);
     const path = join(service.dataDir, 'first.pem');
     await writeFile(path, rsa());
     service.env['SVC_RELEASE_PRIVATE_KEY'] = path;
-    await service.startHere();
+    await service.startInProcess();
     const before = await ring(RELEASE);
     const to = join(service.dataDir, 'next.pem');
     await writeFile(to, 'no key');
-    const refused = await aos(service.env, ['release-key', 'rotate']);
+    const refused = await runCli(service.env, ['release-key', 'rotate']);
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/release_private_key.*SVC_RELEASE_PRIVATE_KEY.*--to/);
-    expect((await aos(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
+    expect((await runCli(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
     expect(await ring(RELEASE)).to.deep.equal(before);
     await writeFile(to, rsa());
-    const rotated = await aosJson<Record<string, string>>(service.env, ['release-key', 'rotate', '--to', to]);
+    const rotated = await runCliJson<Record<string, string>>(service.env, ['release-key', 'rotate', '--to', to]);
     expect(rotated).to.include({ predecessor: before.key_id, setting: 'release_private_key' });
     const followed = async (): Promise<boolean> => (await ring(RELEASE)).key_id === rotated['key_id'];
-    await until('the public key is the new one', followed);
+    await waitUntil('the public key is the new one', followed);
     const after = await ring(RELEASE);
     expect(after.predecessors.map(({ key_id }) => key_id)).to.deep.equal([before.key_id]);
     expectChain(after);

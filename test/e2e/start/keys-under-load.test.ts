@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
 import { LANGUAGES, type Driver } from '../clients/small/languages.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { Receiver, type Got } from '../../plugins/webhooks/receiver.js';
-import { archiveOf } from '../../support/release-server.js';
-import { ADMIN, aosJson, SHARED_KEY, TestService, type Answer } from '../../support/service.js';
+import { buildArchive } from '../../support/release-server.js';
+import { ADMIN_ACCOUNT, runCliJson, SHARED_KEY, TestService, type ServiceResponse } from '../../support/service.js';
 import { Load } from './load.js';
-import { Visitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/visitor.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';
@@ -49,8 +49,8 @@ describe('keys that change under load', function () {
   const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
   async function open(running: Promise<TestService>): Promise<void> {
     service = await running;
-    await service.project('shop');
-    manage = await service.token('license:manage,webhooks:manage,updateservice:publish');
+    await service.createProject('shop');
+    manage = await service.createToken('license:manage,webhooks:manage,updateservice:publish');
   }
   const newLicense = async (more: object = {}): Promise<string> => {
     const { status, body } = await service.request('POST', `${LICENSE}/licenses`, manage, { product: 'shop', ...more });
@@ -88,7 +88,7 @@ describe('keys that change under load', function () {
   };
 
   it('the license key: every client continues with its pinned key, and old files stay valid', async () => {
-    await open(TestService.started(UNLIMITED));
+    await open(TestService.createStarted(UNLIMITED));
     const key = await newLicense();
     const first = await pubkey(LICENSE);
     const old = await file(key, 'web-1');
@@ -112,9 +112,9 @@ describe('keys that change under load', function () {
     await load.more(10);
     const kids = [first.kid];
     for (const _ of [1, 2]) {
-      const { kid } = await aosJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
+      const { kid } = await runCliJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
       kids.unshift(kid);
-      await until(
+      await waitUntil(
         'answers carry the new key',
         async () => {
           const question = { license_key: key, product: 'shop' };
@@ -171,12 +171,12 @@ describe('keys that change under load', function () {
   });
 
   it('the release key: each check is signed by a key that the pinned one leads to', async () => {
-    await open(TestService.started(UNLIMITED));
+    await open(TestService.createStarted(UNLIMITED));
     for (const version of ['1.0', '1.1', '2.0']) {
       const published = await fetch(`${service.url}${UPDATES}/publish?product=shop&version=${version}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${manage}`, 'content-type': 'application/gzip' },
-        body: new Uint8Array(archiveOf([{ path: 'app.txt', content: version }])),
+        body: new Uint8Array(buildArchive([{ path: 'app.txt', content: version }])),
       });
       expect(published.status, await published.text()).to.equal(201);
     }
@@ -196,8 +196,8 @@ describe('keys that change under load', function () {
       signedBy.add(release.key_id);
     });
     await load.more(10);
-    const { key_id } = await aosJson<{ key_id: string }>(service.env, ['release-key', 'rotate']);
-    await until('checks carry the new key', () => Promise.resolve(signedBy.has(key_id)), FOLLOWED_MS);
+    const { key_id } = await runCliJson<{ key_id: string }>(service.env, ['release-key', 'rotate']);
+    await waitUntil('checks carry the new key', () => Promise.resolve(signedBy.has(key_id)), FOLLOWED_MS);
     await load.more(10);
     expect(await load.end()).to.deep.equal([]);
     expect([...signedBy]).to.deep.equal([before.key_id, key_id]);
@@ -205,7 +205,7 @@ describe('keys that change under load', function () {
   });
 
   it('the shared key: the new one is valid from the restart, and nothing else changes', async () => {
-    await open(TestService.here(UNLIMITED));
+    await open(TestService.createInProcess(UNLIMITED));
     const key = await newLicense();
     const { public_key } = await pubkey(LICENSE);
     const next = 'another-shared-key-0123456789-abcdefgh';
@@ -215,11 +215,11 @@ describe('keys that change under load', function () {
       expect(await client(public_key, 'kept').validateLicense(key)).to.include(GOOD);
     });
     await load.more(5);
-    const evaluate = (bearer: string): Promise<Answer> => service.request('POST', '/api/watchdog/v1/evaluate', bearer);
+    const evaluate = (bearer: string): Promise<ServiceResponse> => service.request('POST', '/api/watchdog/v1/evaluate', bearer);
     expect((await evaluate(SHARED_KEY)).status).to.equal(200);
-    await service.end();
+    await service.stop();
     service.env['SVC_SHARED_KEY'] = next;
-    await service.startHere();
+    await service.startInProcess();
     await load.more(5);
     expect(await load.end()).to.deep.equal([]);
     expect((await evaluate(SHARED_KEY)).status).to.equal(401);
@@ -231,7 +231,7 @@ describe('keys that change under load', function () {
     const [earlier, next] = ['webhook-key-of-the-first-year-000', 'webhook-key-of-the-second-year-00'] as const;
     const receiver = await Receiver.open();
     try {
-      await open(TestService.here({ ...UNLIMITED, SVC_WEBHOOK_KEY: earlier }));
+      await open(TestService.createInProcess({ ...UNLIMITED, SVC_WEBHOOK_KEY: earlier }));
       const hooks = '/api/webhooks/v1/webhooks';
       const made = await service.request('POST', hooks, manage, {
         name: 'shop',
@@ -257,7 +257,7 @@ describe('keys that change under load', function () {
       let seen = 0;
       const delivered = async (): Promise<Got[]> => {
         await load.more(5);
-        await until('deliveries of the licenses', () => Promise.resolve(receiver.got.length >= licenses - 1));
+        await waitUntil('deliveries of the licenses', () => Promise.resolve(receiver.got.length >= licenses - 1));
         const got = receiver.got.slice(seen);
         seen = receiver.got.length;
         return got;
@@ -277,9 +277,9 @@ describe('keys that change under load', function () {
 
       restarting = true;
       await load.quiet();
-      await service.end();
+      await service.stop();
       service.env['SVC_WEBHOOK_KEY'] = next;
-      await service.startHere();
+      await service.startInProcess();
       restarting = false;
       expect((await service.request('PATCH', one, manage, { secret: null })).status).to.equal(200);
       const after = await delivered();
@@ -295,7 +295,7 @@ describe('keys that change under load', function () {
   it('the data key: sealed data outlives the change of the others, and is lost and found with its file', async () => {
     const receiver = await Receiver.open();
     try {
-      await open(TestService.here(UNLIMITED));
+      await open(TestService.createInProcess(UNLIMITED));
       const key = await newLicense();
       const made = await service.request('POST', '/api/webhooks/v1/webhooks', manage, {
         name: 'shop',
@@ -303,23 +303,23 @@ describe('keys that change under load', function () {
         events: 'license.created',
       });
       expect(made.status).to.equal(201);
-      const visitor = new Visitor(service);
-      await visitor.signIn(ADMIN);
+      const visitor = new BrowserVisitor(service);
+      await visitor.signIn(ADMIN_ACCOUNT);
       const codeOf = (secret: string, timestamp = Date.now()): string =>
         new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
-      const { secret, recovery } = await visitor.enrolTotp(ADMIN.password, codeOf);
+      const { secret, recovery } = await visitor.enrollTotp(ADMIN_ACCOUNT.password, codeOf);
       expect(recovery).to.have.length.above(1);
       const signIn = (code: string | undefined): Promise<number> =>
-        new Visitor(service).signInWithCode(ADMIN, code ?? '');
-      await aosJson(service.env, ['license-key', 'rotate']);
-      await aosJson(service.env, ['release-key', 'rotate']);
+        new BrowserVisitor(service).signInWithCode(ADMIN_ACCOUNT, code ?? '');
+      await runCliJson(service.env, ['license-key', 'rotate']);
+      await runCliJson(service.env, ['release-key', 'rotate']);
       // A code is good once, and the next one is good already.
       const next = codeOf(secret, Date.now() + 30_000);
       expect(await signIn(next), 'after the other keys were changed').to.equal(303);
 
       const path = join(service.dataDir, 'data-key');
       const right = await readFile(path, 'utf8');
-      await service.end();
+      await service.stop();
       await writeFile(path, `${'x'.repeat(43)}\n`);
       // By the program: what it logs of another key is meant, and no matter of this process.
       await service.start();
@@ -330,12 +330,12 @@ describe('keys that change under load', function () {
       expect(judged.body).to.include({ status: 'active' });
       const got = receiver.got.length;
       await newLicense();
-      await service.end();
+      await service.stop();
       expect(receiver.got.length, 'what cannot be signed waits').to.equal(got);
       await writeFile(path, right);
-      await service.startHere();
+      await service.startInProcess();
       expect(await signIn(recovery[1]), 'with the right one again').to.equal(303);
-      await until('what waited', () => Promise.resolve(receiver.got.length > got));
+      await waitUntil('what waited', () => Promise.resolve(receiver.got.length > got));
     } finally {
       await receiver.close();
     }

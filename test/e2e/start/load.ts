@@ -1,7 +1,7 @@
 /** Requests that run while a test changes something: what fails of them is kept, and none is waited for by time. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../harness.js';
-import { times } from '../../support/budget.js';
+import { waitUntil } from '../../harness.js';
+import { scaleRepeats } from '../../support/budget.js';
 
 const MOST_FAILURES = 20;
 const LONGEST_MS = 120_000;
@@ -9,7 +9,7 @@ const LONGEST_MS = 120_000;
  * From the end of a round to the next: a test waits half a minute for a rotation, and a hundred rounds of each loop are
  * enough; `.ci/run` has more.
  */
-const PAUSE_MS = 300 / times(1);
+const PAUSE_MS = 300 / scaleRepeats(1);
 
 export class Load {
   /** Rounds that were answered as they should. */
@@ -39,7 +39,7 @@ export class Load {
   async more(rounds: number): Promise<void> {
     const wanted = this.answered + rounds;
     const enough = (): boolean => this.answered >= wanted || this.#failures.length > 0;
-    await until('requests go on', () => Promise.resolve(enough()), LONGEST_MS);
+    await waitUntil('requests go on', () => Promise.resolve(enough()), LONGEST_MS);
   }
 
   /** Waits until each round that was under way is over. */

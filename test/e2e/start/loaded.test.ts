@@ -34,7 +34,7 @@ describe('a start', function () {
     // A page and an answer, so that what these need counts as loaded.
     expect((await fetch(`${service.url}/login`)).status).to.equal(200);
     expect((await service.request('GET', '/api/health/live', null)).status).to.equal(200);
-    await service.end();
+    await service.stop();
     const packages = new Set<string>();
     for (const name of await readdir(seen)) {
       const { result } = JSON.parse(await readFile(join(seen, name), 'utf8')) as { result: { url: string }[] };

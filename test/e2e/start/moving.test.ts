@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
-import { until } from '../../harness.js';
-import { packageOf } from '../../support/archives.js';
-import { engines } from '../../support/engines.js';
-import { PASSWORD_COST, prepare } from '../../support/prepared.js';
-import { aosHere, aosJsonHere } from '../../support/aos-here.js';
-import { ADMIN, aos, aosJson, QUIET, serviceEnv, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { buildPackage } from '../../support/archives.js';
+import { durableEngines } from '../../support/engines.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
+import { ADMIN_ACCOUNT, runCli, runCliJson, QUIET_LOG_SETTINGS, buildServiceEnv, SHARED_KEY, TestService } from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';
@@ -47,7 +47,7 @@ describe('backup, restore, export and import', function () {
 
   const at = (name: string): string => join(folder, name);
   async function serviceAt(name: string, extra: Record<string, string> = {}): Promise<TestService> {
-    const service = await TestService.create({ ...QUIET, SVC_RELEASE_PRIVATE_KEY: '', ...extra }, at(name));
+    const service = await TestService.create({ ...QUIET_LOG_SETTINGS, SVC_RELEASE_PRIVATE_KEY: '', ...extra }, at(name));
     services.push(service);
     return service;
   }
@@ -60,7 +60,7 @@ describe('backup, restore, export and import', function () {
 
   /** The same, with a store as a first start leaves it. */
   const preparedAt = async (name: string): Promise<TestService> => {
-    await prepare(at(name), serviceEnv);
+    await prepareDataDir(at(name), buildServiceEnv);
     return embeddedAt(name);
   };
 
@@ -76,8 +76,8 @@ describe('backup, restore, export and import', function () {
 
   /** One of each kind: a project, a token, an item, a license with a file, a published and promoted release, a webhook. */
   async function fill(service: TestService): Promise<Filled> {
-    await service.project('shop');
-    const token = await service.token(
+    await service.createProject('shop');
+    const token = await service.createToken(
       'bugtracker:report,bugtracker:read,license:manage,webhooks:manage,updateservice:publish',
     );
     const item = await service.request('POST', '/api/bugtracker/v1/report', token, {
@@ -92,7 +92,7 @@ describe('backup, restore, export and import', function () {
     const published = await fetch(`${service.url}${UPDATES}/publish?product=shop&version=1.0.0`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: new Uint8Array(packageOf({ name: 'app.js', content: 'let a = 1;' })),
+      body: new Uint8Array(buildPackage({ name: 'app.js', content: 'let a = 1;' })),
     });
     expect(published.status, await published.text()).to.equal(201);
     const hook = await service.request('POST', '/api/webhooks/v1/webhooks', token, {
@@ -134,9 +134,9 @@ describe('backup, restore, export and import', function () {
     expect((await service.request('POST', `/api/webhooks/v1/webhooks/${hook}/rotate`, token)).status).to.be.oneOf([
       200, 201,
     ]);
-    const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
+    const basic = Buffer.from(`${ADMIN_ACCOUNT.username}:${ADMIN_ACCOUNT.password}`).toString('base64');
     const path = '/releases/shop/stable/1.0.0/any/package.tar.gz';
-    await until('the package is served', async () => {
+    await waitUntil('the package is served', async () => {
       const answer = await fetch(service.url + path, { headers: { authorization: `Basic ${basic}` } });
       await answer.arrayBuffer();
       return answer.status === 200;
@@ -156,9 +156,9 @@ describe('backup, restore, export and import', function () {
         else return;
       }
     })();
-    await until('some are there', () => reports > 20);
+    await waitUntil('some are there', () => reports > 20);
     const before = reports;
-    const written = await aosJson<{ path: string; verified: boolean }>(first.env, [
+    const written = await runCliJson<{ path: string; verified: boolean }>(first.env, [
       'backup',
       at('b.tar.gz'),
       '--verify',
@@ -169,98 +169,98 @@ describe('backup, restore, export and import', function () {
     expect(written).to.deep.include({ path: at('b.tar.gz'), verified: true });
     if (process.platform !== 'win32') expect((await stat(at('b.tar.gz'))).mode & 0o777).to.equal(0o600);
     const pin = (await first.request('GET', `${UPDATES}/pubkey`, null)).body;
-    await first.end();
+    await first.stop();
 
     const second = await embeddedAt('second');
-    const restored = await aosJson<{ keys: string[]; packages: number }>(second.env, ['restore', at('b.tar.gz')]);
+    const restored = await runCliJson<{ keys: string[]; packages: number }>(second.env, ['restore', at('b.tar.gz')]);
     expect(restored).to.deep.include({ packages: 1 });
     expect(restored.keys.toSorted()).to.deep.equal(['data-key', 'license-key', 'release-key.pem']);
     expect((await readdir(at('second'))).filter((name) => name.includes('restor'))).to.deep.equal([]);
-    await second.startHere();
+    await second.startInProcess();
     const { body } = await second.request('GET', '/api/bugtracker/v1/bugs?limit=200', filled.token);
     expect((body['items'] as unknown[]).length).to.be.within(Math.min(before + 1, 200), after + 2);
     await works(second, filled, (body['total'] as number | undefined) ?? 0);
     // An agent that pinned the key of before goes on.
     expect((await second.request('GET', `${UPDATES}/pubkey`, null)).body).to.deep.equal(pin);
-    const again = await aos(second.env, ['restore', at('b.tar.gz')]);
+    const again = await runCli(second.env, ['restore', at('b.tar.gz')]);
     expect([again.code, again.stderr]).to.satisfy(
       ([code, text]: [number, string]) => code === 1 && text.includes('is running on'),
     );
-    await second.end();
-    const full = await aosHere(second.env, ['restore', at('b.tar.gz')]);
+    await second.stop();
+    const full = await runCliInProcess(second.env, ['restore', at('b.tar.gz')]);
     expect(full.code).to.equal(1);
     expect(full.stderr).to.match(/^The target is not empty: .* holds \d+ documents? in \w+\. Name another/);
   });
 
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     it(`exports to ${engine.name} and back, equal by hash, with everything working`, async function () {
       const settings = await engine.settings();
       if (settings === null) {
         this.skip();
         return;
       }
-      await prepare(at('first'), serviceEnv, PASSWORD_COST);
+      await prepareDataDir(at('first'), buildServiceEnv, PASSWORD_COST);
       const first = await serviceAt('first', KEYS);
-      await first.startHere();
+      await first.startInProcess();
       const filled = await fill(first);
-      await first.end();
-      const one = await aosJsonHere<Written>(first.env, ['export', at('1.tar.gz')]);
+      await first.stop();
+      const one = await runCliJsonInProcess<Written>(first.env, ['export', at('1.tar.gz')]);
       const other = await serviceAt('other', { ...settings, ...KEYS });
-      const imported = await aosJsonHere<Written>(other.env, ['import', at('1.tar.gz')]);
+      const imported = await runCliJsonInProcess<Written>(other.env, ['import', at('1.tar.gz')]);
       expect(imported).to.include({ documents: one.documents, sha256: one.sha256, packages: 1 });
       if (engine.name === 'mongodb') {
         // The first start does not take another key for that of the store.
         const strange = { ...other.env, SVC_SECURITY__DATA_KEY: 'another-data-key-0123456789-abcdefghij' };
-        const started = await aosHere(strange, ['serve']);
+        const started = await runCliInProcess(strange, ['serve']);
         expect([started.code, started.stderr]).to.deep.equal([
           1,
           'keys: security.data_key (from environment variable SVC_SECURITY__DATA_KEY) is not the one that this store is used with\n',
         ]);
       }
-      const two = await aosJsonHere<Written>(other.env, ['export', at('2.tar.gz')]);
+      const two = await runCliJsonInProcess<Written>(other.env, ['export', at('2.tar.gz')]);
       expect(two).to.deep.include({ sha256: one.sha256, documents: one.documents });
       const third = await serviceAt('third', KEYS);
-      await aosJsonHere(third.env, ['import', at('2.tar.gz')]);
-      expect(await aosJsonHere<Written>(third.env, ['export', at('3.tar.gz')])).to.include({ sha256: one.sha256 });
+      await runCliJsonInProcess(third.env, ['import', at('2.tar.gz')]);
+      expect(await runCliJsonInProcess<Written>(third.env, ['export', at('3.tar.gz')])).to.include({ sha256: one.sha256 });
       for (const service of [other, third]) {
-        await service.startHere();
+        await service.startInProcess();
         await works(service, filled, 1);
-        await service.end();
+        await service.stop();
       }
       // No secret in clear, and no key.
       const text = gunzipSync(await readFile(at('1.tar.gz'))).toString('latin1');
       expect(text).to.not.include(filled.license);
-      const refused = await aosHere(other.env, ['import', at('1.tar.gz')]);
+      const refused = await runCliInProcess(other.env, ['import', at('1.tar.gz')]);
       expect(refused.stderr).to.match(/^The target is not empty/);
     });
   }
 
   it('requires the keys of the source service for an import, and names them', async () => {
     const first = await preparedAt('first');
-    await aosJson(first.env, ['export', at('e.tar.gz')]);
+    await runCliJson(first.env, ['export', at('e.tar.gz')]);
     const second = await embeddedAt('second');
-    const { code, stderr } = await aosHere(second.env, ['import', at('e.tar.gz')]);
+    const { code, stderr } = await runCliInProcess(second.env, ['import', at('e.tar.gz')]);
     expect(code).to.equal(1);
     expect(stderr).to.match(/belongs to other keys: give .*security\.data_key.* to .*second/);
     expect(await stat(join(at('second'), 'aos.db')).catch(() => null)).to.equal(null);
     for (const key of ['data-key', 'license-key', 'release-key.pem'])
       await cp(join(at('first'), key), join(at('second'), key));
-    expect((await aos(second.env, ['import', at('e.tar.gz')])).code).to.equal(0);
+    expect((await runCli(second.env, ['import', at('e.tar.gz')])).code).to.equal(0);
     // What a first start made there does not keep a store from being empty.
     const started = await preparedAt('started');
-    await started.startHere();
-    await started.end();
-    expect((await aosHere(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
+    await started.startInProcess();
+    await started.stop();
+    expect((await runCliInProcess(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
   });
 
   it('rejects impossible calls with one sentence, and changes nothing', async () => {
     const first = await embeddedAt('first');
-    const none = await aosHere(first.env, ['backup', at('x.tar.gz')]);
+    const none = await runCliInProcess(first.env, ['backup', at('x.tar.gz')]);
     expect([none.code, none.stderr]).to.deep.equal([1, `no store in ${at('first')} (set SVC_DATA_DIR)\n`]);
-    await prepare(at('first'), serviceEnv);
+    await prepareDataDir(at('first'), buildServiceEnv);
     // By the program: this process would keep the store's log for a while.
-    await aosJson(first.env, ['backup', at('b.tar.gz')]);
-    await aosJson(first.env, ['export', at('e.tar.gz')]);
+    await runCliJson(first.env, ['backup', at('b.tar.gz')]);
+    await runCliJson(first.env, ['export', at('e.tar.gz')]);
     const target = await embeddedAt('target');
     await writeFile(at('odd.tar.gz'), gzipSync('odd'));
     const words: [string[], RegExp][] = [
@@ -278,13 +278,13 @@ describe('backup, restore, export and import', function () {
     const before = await files();
     for (const [args, why] of words) {
       const service = ['backup', 'export'].includes(args[0] ?? '') ? first : target;
-      const { code, stdout } = await aosHere(service.env, [...args, '--json']);
+      const { code, stdout } = await runCliInProcess(service.env, [...args, '--json']);
       expect(code, args.join(' ')).to.equal(1);
       const answer = JSON.parse(stdout) as { error: { message: string } };
       expect(answer.error.message).to.match(why);
     }
     expect(await files()).to.deep.equal(before);
-    expect(await aosJsonHere(first.env, ['backup', '--verify', at('e.tar.gz')])).to.include({
+    expect(await runCliJsonInProcess(first.env, ['backup', '--verify', at('e.tar.gz')])).to.include({
       kind: 'export',
       verified: true,
     });
@@ -301,25 +301,25 @@ describe('backup, restore, export and import', function () {
       await utimes(name, old, old);
     }
     for (const name of others.slice(0, 2)) await writeFile(at(name), 'x');
-    expect((await aosHere(first.env, ['export', at('e.tar.gz')])).code).to.equal(0);
+    expect((await runCliInProcess(first.env, ['export', at('e.tar.gz')])).code).to.equal(0);
     expect((await readdir(folder)).toSorted()).to.deep.equal([...others, 'e.tar.gz', 'first'].toSorted());
   });
 
   for (const name of ['backup', 'restore', 'export', 'import']) {
     it(`aos ${name} --help and wrong usage open no store and create nothing`, async () => {
       const { env } = await embeddedAt('none');
-      const help = await aos(env, [name, '--help']);
+      const help = await runCli(env, [name, '--help']);
       expect([help.code, help.stdout.includes(`aos ${name} <file>`)]).to.deep.equal([0, true]);
-      expect((await aos(env, [name])).code).to.equal(64);
-      expect((await aos(env, [name, 'a', '--bogus'])).code).to.equal(64);
+      expect((await runCli(env, [name])).code).to.equal(64);
+      expect((await runCli(env, [name, 'a', '--bogus'])).code).to.equal(64);
       expect(await readdir(folder)).to.deep.equal([]);
     });
   }
 
   it('creates a backup before the migrations of a newer version, and prints its path', async () => {
     const service = await serviceAt('data', { SVC_PLUGINS_OFF: '["sentry","search","mcp","notifications"]' });
-    await service.startHere();
-    await service.end();
+    await service.startInProcess();
+    await service.stop();
     expect(await readdir(at('data'))).to.not.include('backups');
     // The collections of a plugin that was off are a migration.
     service.env['SVC_PLUGINS_OFF'] = '[]';
@@ -330,7 +330,7 @@ describe('backup, restore, export and import', function () {
     const { body } = await service.request('GET', '/api/health', SHARED_KEY);
     const { backups } = body['checks'] as { backups: { path: string; ok: boolean } };
     expect(backups).to.deep.include({ ok: true, path: join(at('data'), 'backups', made[0] ?? '') });
-    expect(await aosJson(service.env, ['backup', '--verify', backups.path])).to.include({
+    expect(await runCliJson(service.env, ['backup', '--verify', backups.path])).to.include({
       kind: 'backup',
       releases: false,
     });

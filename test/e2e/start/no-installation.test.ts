@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROGRAM, serviceEnv, type Finished } from '../../support/service.js';
+import { CLI_PROGRAM, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 const COMMANDS: readonly string[][] = [
   ['project', 'list'],
@@ -29,11 +29,11 @@ describe('a command without an installation', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   /** `cd <folder> && aos …`: without SVC_DATA_DIR it is `data` in there. */
-  async function aosThere(args: readonly string[]): Promise<Finished> {
-    const env = serviceEnv('');
+  async function aosThere(args: readonly string[]): Promise<CommandOutcome> {
+    const env = buildServiceEnv('');
     delete env['SVC_DATA_DIR'];
-    const child = spawn(process.execPath, [...PROGRAM, ...args], { cwd: folder, env });
-    const finished: Finished = { code: null, stdout: '', stderr: '' };
+    const child = spawn(process.execPath, [...CLI_PROGRAM, ...args], { cwd: folder, env });
+    const finished: CommandOutcome = { code: null, stdout: '', stderr: '' };
     child.stdout.on('data', (text: Buffer) => (finished.stdout += text.toString()));
     child.stderr.on('data', (text: Buffer) => (finished.stderr += text.toString()));
     await once(child, 'close');

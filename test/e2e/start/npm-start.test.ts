@@ -6,8 +6,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../harness.js';
-import { serviceEnv } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { buildServiceEnv } from '../../support/service.js';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -42,12 +42,12 @@ describe('npm start', function () {
     const data = join(folder, name);
     npm = spawn('npm', ['start', '--silent'], {
       cwd: folder,
-      env: serviceEnv(data),
+      env: buildServiceEnv(data),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     output = '';
     for (const stream of [npm.stdout, npm.stderr]) stream?.on('data', (text: Buffer) => (output += text.toString()));
-    await until('it listens', () => output.includes('listening on ') || npm.exitCode !== null, 120_000);
+    await waitUntil('it listens', () => output.includes('listening on ') || npm.exitCode !== null, 120_000);
     const { pid } = JSON.parse(await readFile(join(data, 'server.json'), 'utf8')) as { pid: number };
     expect(runs(pid), output).to.equal(true);
     return pid;
@@ -58,7 +58,7 @@ describe('npm start', function () {
       const data = `data-${signal}`;
       const pid = await start(data);
       npm.kill(signal);
-      await until('the server has ended', () => !runs(pid), 60_000);
+      await waitUntil('the server has ended', () => !runs(pid), 60_000);
       // A server that was killed leaves it.
       expect(existsSync(join(folder, data, 'server.json'))).to.equal(false);
     });

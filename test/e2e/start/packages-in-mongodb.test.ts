@@ -11,17 +11,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MongoClient, type Db } from 'mongodb';
-import { packageOf } from '../../kit/contracts/release-store.js';
-import { until } from '../../harness.js';
-import { engines } from '../../support/engines.js';
-import { aosHere, aosJsonHere } from '../../support/aos-here.js';
-import { ADMIN, aosJson, QUIET, SHARED_KEY, TestService } from '../../support/service.js';
+import { buildPackage } from '../../kit/contracts/release-store.js';
+import { waitUntil } from '../../harness.js';
+import { durableEngines } from '../../support/engines.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
+import { ADMIN_ACCOUNT, runCliJson, QUIET_LOG_SETTINGS, SHARED_KEY, TestService } from '../../support/service.js';
 
 const run = promisify(execFile);
 const UPDATES = '/api/updateservice/v1';
 const MIB = 1024 * 1024;
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-const LOGIN = ['-u', `${ADMIN.username}:${ADMIN.password}`];
+const LOGIN = ['-u', `${ADMIN_ACCOUNT.username}:${ADMIN_ACCOUNT.password}`];
 
 interface Got {
   status: number;
@@ -56,7 +56,7 @@ describe('packages in MongoDB, by the real program', function () {
     return made;
   };
   before(async function () {
-    const found = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const found = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!found) this.skip();
     settings = { ...found, SVC_RELEASES__URL: 'mongodb:' };
     folder = await mkdtemp(join(tmpdir(), 'aos-gridfs-'));
@@ -66,8 +66,8 @@ describe('packages in MongoDB, by the real program', function () {
     two = await service(settings);
     await one.start();
     await two.start();
-    await one.project('shop');
-    token = await one.token('updateservice:publish');
+    await one.createProject('shop');
+    token = await one.createToken('updateservice:publish');
   });
   after(async () => {
     for (const each of services) await each.dispose();
@@ -87,17 +87,17 @@ describe('packages in MongoDB, by the real program', function () {
   };
   const offered = async (by: TestService): Promise<{ version: string; package_url: string; package_sha256: string }> =>
     (await by.request('GET', `${UPDATES}/check?product=shop&version=0`, null)).body['release'] as never;
-  const content = packageOf({ 'app.bin': randomBytes(3 * MIB).toString('base64') });
+  const content = buildPackage({ 'app.bin': randomBytes(3 * MIB).toString('base64') });
 
   it('serves in each process what the other has published, with ranges, and only with a credential', async () => {
     expect(await publish(one, '1.0', content)).to.include({ status: 201 });
-    await until('the other offers it', async () => (await offered(two))?.version === '1.0');
+    await waitUntil('the other offers it', async () => (await offered(two))?.version === '1.0');
     const { package_url, package_sha256 } = await offered(two);
     expect(package_sha256).to.equal(sha256(content));
     for (const { url } of [one, two]) {
       const at = url + package_url;
       expect((await curl(at)).status).to.equal(401);
-      expect((await curl(at, '-u', `${ADMIN.username}:wrong`)).status).to.equal(401);
+      expect((await curl(at, '-u', `${ADMIN_ACCOUNT.username}:wrong`)).status).to.equal(401);
       expect((await curl(`${url}/releases/shop/.htpasswd`, ...LOGIN)).status).to.equal(403);
       expect((await curl(`${url}/releases/.incoming/x`, ...LOGIN)).status).to.equal(404);
       const whole = await curl(at, ...LOGIN);
@@ -122,12 +122,12 @@ describe('packages in MongoDB, by the real program', function () {
   });
 
   it('reports in self-test, health and doctor that anonymous requests are rejected', async () => {
-    const tested = await aosJson<{ protection: string }>(one.env, ['store', 'selftest']);
+    const tested = await runCliJson<{ protection: string }>(one.env, ['store', 'selftest']);
     expect(tested.protection).to.equal('protected');
     const { body } = await two.request('GET', '/api/health', SHARED_KEY);
     const { release_store } = body['checks'] as { release_store: object };
     expect(release_store).to.include({ ok: true, protection: 'protected' });
-    const { stdout } = await aosHere(two.env, ['doctor', '--json']);
+    const { stdout } = await runCliInProcess(two.env, ['doctor', '--json']);
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     expect(items.find(({ check }) => check === 'access files')).to.deep.include({
       ok: true,
@@ -137,7 +137,7 @@ describe('packages in MongoDB, by the real program', function () {
   });
 
   it('replaces and withdraws for all processes immediately', async () => {
-    const next = packageOf({ 'app.txt': 'next' });
+    const next = buildPackage({ 'app.txt': 'next' });
     expect(await publish(two, '1.0', next)).to.include({ status: 200, replaced: true });
     const path = '/releases/shop/stable/1.0/any/package.tar.gz';
     expect((await curl(one.url + path, ...LOGIN)).body.equals(next)).to.equal(true);
@@ -157,20 +157,20 @@ describe('packages in MongoDB, by the real program', function () {
     // The process is killed under it.
     sending.on('error', () => undefined);
     sending.write(content.subarray(0, 2 * MIB));
-    await until('pieces have arrived', async () => (await chunks.countDocuments()) > before);
-    await one.end('SIGKILL');
+    await waitUntil('pieces have arrived', async () => (await chunks.countDocuments()) > before);
+    await one.stop('SIGKILL');
     sending.destroy();
     await one.start();
     for (const each of [one, two]) expect(await offered(each)).to.include({ version: '1.0' });
     expect((await curl(`${two.url}/releases/shop/stable/2.0/any/package.tar.gz`, ...LOGIN)).status).to.equal(404);
     let last: Record<string, unknown> = {};
-    await until(
+    await waitUntil(
       'the publish of before is known to be gone',
       async () => (last = await publish(two, '2.0', content))['status'] !== 409,
       90_000,
     );
     expect(last).to.include({ status: 201 });
-    await until('both offer it', async () => {
+    await waitUntil('both offer it', async () => {
       const [here, there] = await Promise.all([offered(one), offered(two)]);
       return here.version === '2.0' && there.version === '2.0';
     });
@@ -181,23 +181,23 @@ describe('packages in MongoDB, by the real program', function () {
   it('moves its packages to a directory by an export, and back', async () => {
     const keys = Object.fromEntries(Object.entries(settings).filter(([name]) => /KEY/.test(name)));
     const file = join(folder, 'all.aos');
-    await aosJson(one.env, ['export', file]);
+    await runCliJson(one.env, ['export', file]);
     const embedded = await service(keys);
-    expect(await aosJsonHere(embedded.env, ['import', file])).to.include({ packages: 2 });
+    expect(await runCliJsonInProcess(embedded.env, ['import', file])).to.include({ packages: 2 });
     const path = 'releases/shop/stable/2.0/any/package.tar.gz';
     expect(sha256(await readFile(join(embedded.dataDir, path)))).to.equal(sha256(content));
     const back = join(folder, 'back.aos');
-    await aosJsonHere(embedded.env, ['export', back]);
+    await runCliJsonInProcess(embedded.env, ['export', back]);
     const url = new URL(String(settings['SVC_STORAGE_URL']));
     url.pathname += '_moved';
-    const moved = await service({ ...QUIET, ...settings, SVC_STORAGE_URL: url.href });
+    const moved = await service({ ...QUIET_LOG_SETTINGS, ...settings, SVC_STORAGE_URL: url.href });
     try {
-      expect(await aosJson(moved.env, ['import', back])).to.include({ packages: 2 });
-      await moved.startHere();
-      await until('it is offered', async () => (await offered(moved))?.version === '2.0');
+      expect(await runCliJson(moved.env, ['import', back])).to.include({ packages: 2 });
+      await moved.startInProcess();
+      await waitUntil('it is offered', async () => (await offered(moved))?.version === '2.0');
       expect(sha256((await curl(`${moved.url}/${path}`, ...LOGIN)).body)).to.equal(sha256(content));
       const small = join(folder, 'small.aos');
-      expect(await aosJsonHere(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);
+      expect(await runCliJsonInProcess(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);
       expect((await readFile(small)).length).to.be.below(content.length);
     } finally {
       await client.db(url.pathname.slice(1)).dropDatabase();
@@ -212,7 +212,7 @@ describe('packages in MongoDB, by the real program', function () {
       [{ ...settings, SVC_RELEASES__URL: 's3:bucket' }, /releases\.url must be `mongodb:`/],
     ];
     for (const [given, line] of wrong) {
-      const { code, stderr } = await aosHere((await service(given)).env, ['serve']);
+      const { code, stderr } = await runCliInProcess((await service(given)).env, ['serve']);
       expect(code, String(line)).to.equal(1);
       expect(stderr).to.match(line);
     }

@@ -5,13 +5,13 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../../../config/load.js';
-import { engines } from '../../support/engines.js';
-import { createOtherVersion, type Edit, type OtherVersion } from '../../support/other-version.js';
-import { aos, TestService } from '../../support/service.js';
+import { findPackageRoot } from '../../../config/load.js';
+import { durableEngines } from '../../support/engines.js';
+import { createOtherVersion, type FileEdit, type OtherVersion } from '../../support/other-version.js';
+import { runCli, TestService } from '../../support/service.js';
 
 /** What a next version may bring: an additive migration and an index. */
-const createEdits = (minors: readonly number[]): Edit[] => [
+const createEdits = (minors: readonly number[]): FileEdit[] => [
   {
     file: 'plugins/bugs/plugin.js',
     find: /collections: COLLECTIONS,/,
@@ -33,7 +33,7 @@ const createEdits = (minors: readonly number[]): Edit[] => [
 let programs: OtherVersion[];
 let versions: string[];
 before(async () => {
-  const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const about = JSON.parse(await readFile(join(findPackageRoot(), 'package.json'), 'utf8')) as { version: string };
   const [major = 0, minor = 0] = about.version.split('.').map(Number);
   versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
   programs = await Promise.all([
@@ -43,7 +43,7 @@ before(async () => {
 });
 after(() => Promise.all((programs ?? []).map((program) => program.remove())));
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`a rolling upgrade, on ${engine.name}`, function () {
     let old: TestService;
     let next: TestService;
@@ -74,7 +74,7 @@ for (const engine of engines) {
     };
     /** On the embedded store one process follows the other; elsewhere both serve. */
     const beside = async (service: TestService, other: TestService): Promise<void> => {
-      if (engine.name === 'sqlite') await other.end();
+      if (engine.name === 'sqlite') await other.stop();
       if (service.child === null) await service.start();
     };
 
@@ -83,8 +83,8 @@ for (const engine of engines) {
 
     it('serves in both versions what the other wrote, and starts the old one again on the new store', async () => {
       await old.start();
-      await old.project('shop');
-      token = await old.token('bugtracker:report,bugtracker:read');
+      await old.createProject('shop');
+      token = await old.createToken('bugtracker:report,bugtracker:read');
       const first = await report(old, token, 'a');
       await beside(next, old);
       expect(await pending(next)).to.deep.equal([]);
@@ -94,7 +94,7 @@ for (const engine of engines) {
       expect(await read(old, token, second)).to.equal(200);
       if (engine.name !== 'sqlite') {
         // Until here it has run from before the upgrade.
-        await old.end();
+        await old.stop();
         await old.start();
       }
       last = await report(old, token, 'c');
@@ -107,13 +107,13 @@ for (const engine of engines) {
     });
 
     it('does not start the first version a step later, with the reason in one line, and starts its successor', async () => {
-      await old.end();
-      await next.end();
+      await old.stop();
+      await next.stop();
       const [neighbour, later] = programs;
       next.cli = later?.cli ?? '';
       await next.start();
-      await next.end();
-      const { code, stdout, stderr } = await aos(old.env, ['serve']);
+      await next.stop();
+      const { code, stdout, stderr } = await runCli(old.env, ['serve']);
       expect(code).to.equal(1);
       expect(stdout.split('\n').filter((line) => line.startsWith('listening'))).to.deep.equal([]);
       const lines = stderr.trimEnd().split('\n');

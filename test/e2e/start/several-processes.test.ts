@@ -1,7 +1,7 @@
 /** Three real processes on one MongoDB keep one limit together, and health says how many they are (contract 95, several processes). */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
-import { engines } from '../../support/engines.js';
+import { waitUntil } from '../../harness.js';
+import { durableEngines } from '../../support/engines.js';
 import { TestService } from '../../support/service.js';
 
 const PROCESSES = 3;
@@ -10,10 +10,10 @@ const LIMIT = 30;
 describe('three processes of one store', function () {
   const services: TestService[] = [];
   before(async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!settings) this.skip();
     for (let n = 0; n < PROCESSES; n++) {
-      services.push(await TestService.started({ ...settings, SVC_LIMITS__API_PER_MINUTE: String(LIMIT) }));
+      services.push(await TestService.createStarted({ ...settings, SVC_LIMITS__API_PER_MINUTE: String(LIMIT) }));
     }
   });
   after(async () => {
@@ -31,8 +31,8 @@ describe('three processes of one store', function () {
 
   it('share a limit, and take over the part of one that stopped', async () => {
     const [first] = services;
-    const token = (await first?.token('bugtracker:read')) ?? '';
-    await until('each knows of the others', () => all(PROCESSES));
+    const token = (await first?.createToken('bugtracker:read')) ?? '';
+    await waitUntil('each knows of the others', () => all(PROCESSES));
     const statuses = await Promise.all(
       Array.from({ length: 3 * LIMIT }, async (_, i) => {
         const service = services[i % PROCESSES];
@@ -43,7 +43,7 @@ describe('three processes of one store', function () {
     // A bucket refills one call in two seconds while this runs.
     expect(passed).to.be.within(LIMIT, LIMIT + PROCESSES * 5);
     expect(statuses.filter((status) => status !== 200 && status !== 429)).to.deep.equal([]);
-    await services[0]?.end();
-    await until('the others know that it stopped', () => all(PROCESSES - 1));
+    await services[0]?.stop();
+    await waitUntil('the others know that it stopped', () => all(PROCESSES - 1));
   });
 });

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
-import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT, runCli, runCliJson, SHARED_KEY, TestService } from '../../support/service.js';
 
 describe('start: the first on the embedded store (sqlite)', () => {
   let service: TestService;
   before(async () => {
-    service = await TestService.first();
+    service = await TestService.createEmpty();
     await service.start();
   });
   after(() => service.dispose());
@@ -37,27 +37,27 @@ describe('start: the first on the embedded store (sqlite)', () => {
 
   it('logs no warning in a first start and the first runs of its jobs', async () => {
     // Each job that repeats by an interval runs as soon as the service is there.
-    await until('the first jobs ran', async () => {
+    await waitUntil('the first jobs ran', async () => {
       const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
       const runs = (await metrics.text()).matchAll(/^aos_job_runs_total\{job="([^"]+)",result="(ok|error)"\} (\d+)$/gm);
       const ran = [...runs].filter(([, job, , count]) => job !== 'engine' && count !== '0');
       expect(ran.map(([, , result]) => result)).to.not.include('error');
       return ran.length >= 20;
     });
-    expect(await service.end('SIGTERM')).to.equal(0);
+    expect(await service.stop('SIGTERM')).to.equal(0);
     expect(service.stdout.split('\n').filter((line) => line.startsWith('{'))).to.deep.equal([]);
     expect(service.stderr).to.equal('');
   });
 
   it('stops on SIGTERM with exit 0, and starts again on the same store', async () => {
-    await service.project('shop');
+    await service.createProject('shop');
     await service.start();
-    const { items } = await aosJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
+    const { items } = await runCliJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
     expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
   });
 
   it('rejects a second serve on the same store with one line that names the first', async () => {
-    const second = await aos(service.env, ['serve']);
+    const second = await runCli(service.env, ['serve']);
     expect(second.code).to.equal(1);
     expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
     expect(second.stderr).to.include(String(service.child?.pid));
@@ -65,7 +65,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
   });
 
   it('starts with a server.json that a killed process left', async () => {
-    await service.end('SIGKILL');
+    await service.stop('SIGKILL');
     expect(await readdir(service.dataDir)).to.include('server.json');
     await service.start();
     expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
@@ -77,14 +77,14 @@ describe('start: the service on the embedded store (sqlite)', () => {
   afterEach(() => service.dispose());
 
   it('prints the generated credentials once, on a plain line, and never logs them', async () => {
-    service = await TestService.first({ SVC_LOG_LEVEL: 'debug' });
+    service = await TestService.createEmpty({ SVC_LOG_LEVEL: 'debug' });
     delete service.env['SVC_ADMIN_PASSWORD'];
     await service.start();
     const password = /password:?\s+(\S{12,})/.exec(service.stdout)?.[1] ?? '';
     expect(password).to.match(/^\S{12,}$/);
     expect(service.stdout.split(password)).to.have.lengthOf(2);
     expect(service.stdout.split('\n').find((line) => line.includes(password))).to.not.match(/^\{/);
-    await service.end();
+    await service.stop();
     await service.start();
     expect(service.stdout).to.not.include(password);
     expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
@@ -94,14 +94,14 @@ describe('start: the service on the embedded store (sqlite)', () => {
 describe('start: the command line next to a running server', function () {
   let service: TestService;
   // What answers beside it is in this process.
-  before(async () => (service = await TestService.here()));
+  before(async () => (service = await TestService.createInProcess()));
   after(() => service.dispose());
 
   it('prints exactly one JSON document with --json', async () => {
-    const made = await aosJson(service.env, ['project', 'create', 'alpha', '--name', 'Alpha']);
+    const made = await runCliJson(service.env, ['project', 'create', 'alpha', '--name', 'Alpha']);
     expect(made).to.deep.include({ slug: 'alpha' });
     expect(made['number']).to.be.a('number');
-    const token = await aosJson(service.env, [
+    const token = await runCliJson(service.env, [
       'token',
       'create',
       '--name',
@@ -110,20 +110,20 @@ describe('start: the command line next to a running server', function () {
       'bugtracker:report,bugtracker:read',
     ]);
     expect(token['token']).to.match(/^svc_live_[0-9A-Za-z]{43}$/);
-    const user = await aosJson(
+    const user = await runCliJson(
       service.env,
       ['user', 'create', '--username', 'eve', '--role', 'member', '--password-stdin'],
       'a long enough password',
     );
     expect(user).to.deep.include({ username: 'eve', role: 'member' });
-    const users = await aosJson<{ items: { username: string }[] }>(service.env, ['user', 'list']);
-    expect(users.items.map((u) => u.username)).to.have.members([ADMIN.username, 'eve']);
-    const plugins = await aosJson<{ items: { id: string; state: string }[] }>(service.env, ['plugin', 'list']);
+    const users = await runCliJson<{ items: { username: string }[] }>(service.env, ['user', 'list']);
+    expect(users.items.map((u) => u.username)).to.have.members([ADMIN_ACCOUNT.username, 'eve']);
+    const plugins = await runCliJson<{ items: { id: string; state: string }[] }>(service.env, ['plugin', 'list']);
     expect(plugins.items.map((p) => p.id)).to.include.members(['access', 'projects', 'bugs', 'errorstream', 'health']);
   });
 
   it('revokes a token immediately in the running server', async () => {
-    const made = await service.command<{ id: string; token: string }>([
+    const made = await service.runCommand<{ id: string; token: string }>([
       'token',
       'create',
       '--name',
@@ -132,19 +132,19 @@ describe('start: the command line next to a running server', function () {
       'bugtracker:read',
     ]);
     expect((await service.request('GET', '/api/bugtracker/v1/bugs', made.token)).status).to.equal(200);
-    await aosJson(service.env, ['token', 'revoke', made.id]);
+    await runCliJson(service.env, ['token', 'revoke', made.id]);
     const after = await service.request('GET', '/api/bugtracker/v1/bugs', made.token);
     expect(after.status).to.equal(401);
     expect((after.body['error'] as { code: string }).code).to.equal('unauthorized');
   });
 
   it('answers the error envelope and exit 1 on a failure', async () => {
-    await service.project('twice');
-    const { code, stdout } = await aos(service.env, ['project', 'create', 'twice', '--json']);
+    await service.createProject('twice');
+    const { code, stdout } = await runCli(service.env, ['project', 'create', 'twice', '--json']);
     expect(code).to.equal(1);
     expect(JSON.parse(stdout)).to.deep.include({ status: 'error' });
     expect((JSON.parse(stdout) as { error: { code: string } }).error.code).to.equal('conflict');
-    const plain = await aos(service.env, ['project', 'create', 'twice']);
+    const plain = await runCli(service.env, ['project', 'create', 'twice']);
     expect(plain.code).to.equal(1);
     expect(plain.stdout).to.equal('');
     expect(plain.stderr.trim().split('\n')).to.have.lengthOf(1);
@@ -159,19 +159,19 @@ describe('start: the command line next to a running server', function () {
     ['tick', '--nonsense'],
   ]) {
     it(`exits 64 on wrong usage: aos ${args.join(' ')}`, async () => {
-      const { code, stderr } = await aos(service.env, args);
+      const { code, stderr } = await runCli(service.env, args);
       expect(code, stderr).to.equal(64);
       expect(stderr).to.not.equal('');
     });
   }
 
   it('reports no errors in doctor', async () => {
-    const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+    const { code, stdout } = await runCli(service.env, ['doctor', '--json']);
     expect(code, stdout).to.equal(0);
   });
 
   it('runs the tick next to the server', async () => {
-    const { code, stdout } = await aos(service.env, ['tick', '--json']);
+    const { code, stdout } = await runCli(service.env, ['tick', '--json']);
     expect(code, stdout).to.equal(0);
     expect(JSON.parse(stdout)).to.be.an('object');
   });

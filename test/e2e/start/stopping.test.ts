@@ -6,9 +6,9 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { until } from '../../harness.js';
-import { CLI, TestService } from '../../support/service.js';
-import { watch } from '../../support/work.js';
+import { waitUntil } from '../../harness.js';
+import { CLI_PATH, TestService } from '../../support/service.js';
+import { startStopwatch } from '../../support/work.js';
 
 /** Whether nobody listens there. */
 const refuses = (port: number): Promise<boolean> =>
@@ -40,11 +40,11 @@ describe('start: stopping', function () {
     await writeFile(hold, '');
     service.env['SVC_CONFIG'] = join(service.dataDir, 'aos.json');
     await service.start();
-    await until('the job runs', () => existsSync(`${hold}.held`));
+    await waitUntil('the job runs', () => existsSync(`${hold}.held`));
     const port = Number(new URL(service.url).port);
     const child = service.child!;
-    const ended = service.end('SIGTERM');
-    await until('new connections are refused', () => refuses(port));
+    const ended = service.stop('SIGTERM');
+    await waitUntil('new connections are refused', () => refuses(port));
     expect([child.exitCode, child.signalCode]).to.deep.equal([null, null]);
     await rm(hold);
     expect(await ended).to.equal(0);
@@ -54,12 +54,12 @@ describe('start: stopping', function () {
     if (!existsSync('/dev/full')) this.skip();
     service = await TestService.create({ SVC_LOG_LEVEL: 'debug' });
     const full = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [CLI, 'serve'], { env: service.env, stdio: ['ignore', full, full] });
+    const child = spawn(process.execPath, [CLI_PATH, 'serve'], { env: service.env, stdio: ['ignore', full, full] });
     try {
       closeSync(full);
       const ended = once(child, 'exit');
       const address = join(service.dataDir, 'server.json');
-      await until('it listens', () => existsSync(address) || child.exitCode !== null);
+      await waitUntil('it listens', () => existsSync(address) || child.exitCode !== null);
       const { url } = JSON.parse(await readFile(address, 'utf8')) as { url: string };
       for (let asked = 0; asked < 20; asked++) expect((await fetch(`${url}/api/health/live`)).status).to.equal(200);
       child.kill('SIGTERM');
@@ -80,11 +80,11 @@ describe('start: stopping', function () {
     const closed = new Promise<void>((resolve) => kept.once('close', () => resolve()));
     const ask = (): boolean => kept.write('GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n');
     ask();
-    await until('the first answer', () => answers.includes('HTTP/1.1 200'));
+    await waitUntil('the first answer', () => answers.includes('HTTP/1.1 200'));
     expect(answers.toLowerCase()).not.to.include('connection: close');
     answers = '';
-    const ended = service.end('SIGTERM');
-    await until('new connections are refused', () => refuses(port));
+    const ended = service.stop('SIGTERM');
+    await waitUntil('new connections are refused', () => refuses(port));
     ask();
     await closed;
     expect(answers).to.match(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
@@ -136,10 +136,10 @@ describe('start: stopping', function () {
     for (const socket of [slow, upload]) socket.on('error', () => undefined).once('close', () => cut++);
     const answer = await quick;
     // A connection whose request has not arrived yet is an idle one, which is closed at once.
-    await until('all three run', () => existsSync(begun) && statSync(begun).size === 3);
-    const passed = watch();
-    const ended = service.end('SIGTERM');
-    await until('new connections are refused', () => refuses(port));
+    await waitUntil('all three run', () => existsSync(begun) && statSync(begun).size === 3);
+    const passed = startStopwatch();
+    const ended = service.stop('SIGTERM');
+    await waitUntil('new connections are refused', () => refuses(port));
     expect((await answer.arrayBuffer()).byteLength).to.equal(size);
     expect(cut).to.equal(0);
     expect(await ended).to.equal(0);
@@ -147,7 +147,7 @@ describe('start: stopping', function () {
     expect(passed()).to.be.at.least(9_000);
     let received = 0;
     slow.on('data', (chunk) => (received += chunk.length)).resume();
-    await until('both are cut', () => cut === 2);
+    await waitUntil('both are cut', () => cut === 2);
     expect(received).to.be.within(1, size - 1);
 
     await service.start();

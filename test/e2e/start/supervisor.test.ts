@@ -4,10 +4,10 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../config/load.js';
-import { supervisionOf } from '../../../config/supervisor.js';
-import { prepare } from '../../support/prepared.js';
-import { serviceEnv } from '../../support/service.js';
+import { findPackageRoot } from '../../../config/load.js';
+import { readSupervisorEnv } from '../../../config/supervisor.js';
+import { prepareDataDir } from '../../support/prepared.js';
+import { buildServiceEnv } from '../../support/service.js';
 
 /** Prints each datagram on a line of its own. */
 const LISTENER = `
@@ -25,16 +25,16 @@ while True:
 
 describe('a supervisor', () => {
   it('is detected by its environment, and applies to its process only', () => {
-    expect(supervisionOf({}, 7)).to.equal(null);
-    expect(supervisionOf({ NOTIFY_SOCKET: '' }, 7)).to.equal(null);
-    expect(supervisionOf({ NOTIFY_SOCKET: 'relative' }, 7)).to.equal(null);
+    expect(readSupervisorEnv({}, 7)).to.equal(null);
+    expect(readSupervisorEnv({ NOTIFY_SOCKET: '' }, 7)).to.equal(null);
+    expect(readSupervisorEnv({ NOTIFY_SOCKET: 'relative' }, 7)).to.equal(null);
     const socket = '/run/systemd/notify';
-    expect(supervisionOf({ NOTIFY_SOCKET: socket }, 7)).to.deep.equal({ socket, everyMs: null });
+    expect(readSupervisorEnv({ NOTIFY_SOCKET: socket }, 7)).to.deep.equal({ socket, everyMs: null });
     const watched = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '60000000' };
-    expect(supervisionOf(watched, 7)).to.deep.equal({ socket, everyMs: 20_000 });
-    expect(supervisionOf({ ...watched, WATCHDOG_PID: '7' }, 7)?.everyMs).to.equal(20_000);
-    expect(supervisionOf({ ...watched, WATCHDOG_PID: '8' }, 7)?.everyMs).to.equal(null);
-    expect(supervisionOf({ ...watched, WATCHDOG_USEC: 'x' }, 7)?.everyMs).to.equal(null);
+    expect(readSupervisorEnv(watched, 7)).to.deep.equal({ socket, everyMs: 20_000 });
+    expect(readSupervisorEnv({ ...watched, WATCHDOG_PID: '7' }, 7)?.everyMs).to.equal(20_000);
+    expect(readSupervisorEnv({ ...watched, WATCHDOG_PID: '8' }, 7)?.everyMs).to.equal(null);
+    expect(readSupervisorEnv({ ...watched, WATCHDOG_USEC: 'x' }, 7)?.everyMs).to.equal(null);
   });
 
   describe('receives notifications of the real program', () => {
@@ -71,8 +71,8 @@ describe('a supervisor', () => {
       listener.stdout.on('data', (data: Buffer) => (words += data.toString()));
       await heard(/bound/);
 
-      await prepare(join(folder, 'data'), serviceEnv);
-      const service = spawn(process.execPath, [join(packageRoot(), 'dist', 'main.js'), 'serve'], {
+      await prepareDataDir(join(folder, 'data'), buildServiceEnv);
+      const service = spawn(process.execPath, [join(findPackageRoot(), 'dist', 'main.js'), 'serve'], {
         env: {
           ...process.env,
           NODE_V8_COVERAGE: undefined,

@@ -8,14 +8,14 @@
  */
 import { expect } from 'chai';
 import { BUILTIN } from '../../../config/compose/compose.js';
-import { times } from '../../support/budget.js';
-import { ADMIN, aos, SHARED_KEY, TestService } from '../../support/service.js';
+import { scaleRepeats } from '../../support/budget.js';
+import { ADMIN_ACCOUNT, runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const OPTIONAL = BUILTIN.filter(({ critical }) => critical !== true).map(({ id }) => id);
 /** Switched off in the real program; most pages tell of it. */
 const BY_PROGRAM = 'errorstream';
 /** Where there is time, the first start is one on the embedded store. */
-const STORE: Record<string, string> = times(1) > 1 ? {} : { SVC_STORAGE_URL: 'memory:' };
+const STORE: Record<string, string> = scaleRepeats(1) > 1 ? {} : { SVC_STORAGE_URL: 'memory:' };
 /** Pages that are the same whatever their query says are visited once in each of these forms at most. */
 const FORMS = 2;
 const HREF = /<a\b[^>]*?\shref="([^"]*)"/g;
@@ -54,7 +54,7 @@ class Visitor {
   async signIn(): Promise<void> {
     const { html } = await this.#fetch('/login');
     const csrf_token = /name="csrf_token" value="([^"]*)"/.exec(html)?.[1] ?? '';
-    const { status } = await this.#fetch('/login', new URLSearchParams({ ...ADMIN, csrf_token }));
+    const { status } = await this.#fetch('/login', new URLSearchParams({ ...ADMIN_ACCOUNT, csrf_token }));
     expect(status, 'login').to.be.oneOf([302, 303]);
   }
 
@@ -105,8 +105,8 @@ describe('start: plugins switched off', function () {
 
   async function visitorOf(running: TestService): Promise<Visitor> {
     service = running;
-    await running.project('shop');
-    const token = await running.token('bugtracker:report,bugtracker:manage');
+    await running.createProject('shop');
+    const token = await running.createToken('bugtracker:report,bugtracker:manage');
     for (const type of ['error', 'bug']) {
       const report = { project: 'shop', type, title: `A ${type}`, error_message: 'no price', app_version: '1.0' };
       const answer = await running.request('POST', '/api/bugtracker/v1/report', token, report);
@@ -118,7 +118,7 @@ describe('start: plugins switched off', function () {
   }
 
   async function program(off: readonly string[]): Promise<TestService> {
-    const running = await TestService.first({ SVC_PLUGINS_OFF: JSON.stringify(off) });
+    const running = await TestService.createEmpty({ SVC_PLUGINS_OFF: JSON.stringify(off) });
     service = running;
     await running.start();
     return running;
@@ -151,7 +151,7 @@ describe('start: plugins switched off', function () {
   for (const [turn, id] of OPTIONAL.entries()) {
     it(`${id}: starts, accepts reports, and has no dead link`, async () => {
       const off = { SVC_PLUGINS_OFF: JSON.stringify([id]) };
-      const running = id === BY_PROGRAM ? await program([id]) : await TestService.firstHere({ ...off, ...STORE });
+      const running = id === BY_PROGRAM ? await program([id]) : await TestService.createEmptyInProcess({ ...off, ...STORE });
       const visitor = await visitorOf(running);
       // Together the plugins fetch every guide.
       const ofThisTurn = new Set([...guides.keys()].filter((_, i) => i % OPTIONAL.length === turn));
@@ -180,12 +180,12 @@ describe('start: plugins switched off', function () {
   }
 
   it('stops the start with one line that names a critical or unknown plugin', async () => {
-    const stopped = await TestService.first({ SVC_PLUGINS_OFF: '["bugs"]' });
+    const stopped = await TestService.createEmpty({ SVC_PLUGINS_OFF: '["bugs"]' });
     service = stopped;
-    const critical = await aos(stopped.env, ['serve']);
+    const critical = await runCli(stopped.env, ['serve']);
     expect(critical.code).to.equal(1);
     expect(critical.stderr).to.include('plugins_off names "bugs", and the service cannot run without it');
-    const unknown = await aos({ ...stopped.env, SVC_PLUGINS_OFF: '["errorstraem"]' }, ['serve']);
+    const unknown = await runCli({ ...stopped.env, SVC_PLUGINS_OFF: '["errorstraem"]' }, ['serve']);
     expect(unknown.code).to.equal(1);
     expect(unknown.stderr).to.include('plugins_off names "errorstraem", and there is no such plugin');
   });

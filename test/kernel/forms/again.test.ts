@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { formPage, pageActions, problemText } from '../../../kernel/contract.js';
+import { createFormPage, createPageActions, formatProblem } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { Redirect, View, type HttpRequest } from '../../../ports/http.js';
 
 describe('a page that takes a form', () => {
   const page = (run: () => Promise<Redirect>) =>
-    formPage({ path: '/x', title: 'X', access: { session: 'admin' } }, run, (_request, problem) => {
-      return new View('x', { problem: problemText(problem), ...problem });
+    createFormPage({ path: '/x', title: 'X', access: { session: 'admin' } }, run, (_request, problem) => {
+      return new View('x', { problem: formatProblem(problem), ...problem });
     });
   const request = {} as HttpRequest;
 
@@ -45,7 +45,7 @@ describe('the buttons of a page', () => {
   const id = 'u1';
   const pressed = { params: { id, key: 'k' } } as unknown as HttpRequest;
   const page = { path: '/users/{id}', title: 'Users', access: 'public', input: { params: joi.object() } } as const;
-  const button = pageActions(page, async (_, { message }) => new View('user', { message }));
+  const button = createPageActions(page, async (_, { message }) => new View('user', { message }));
 
   it('post below the page with its access and input, and receive the object that it shows', async () => {
     const spec = button('disable', async (_, of) => new Redirect(`/users/${of}`));

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import Joi from 'joi';
 import type { PluginParts } from '../../../kernel/contract.js';
-import { bindParts, findThrower, runInPlugin } from '../../../kernel/loading/thrown.js';
+import { bindParts, findThrowingPlugin, runInPlugin } from '../../../kernel/loading/thrown.js';
 import { BUILT_IN } from '../../../kernel/manifest.js';
 
 const ENTRY = './outside.mjs';
 /** Of an error whose stack names no file. */
-const thrower = (): string | null => findThrower('a text');
+const thrower = (): string | null => findThrowingPlugin('a text');
 
 class Counter {
   #count = 0;

@@ -6,7 +6,7 @@ import { Migrator } from '../../../kernel/migrating/migrator.js';
 import type { Backups } from '../../../ports/store/backups.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 const steps: string[] = [];
 const manifest = (...names: string[]): FullManifest =>
@@ -25,13 +25,13 @@ describe('migrations and backups', () => {
     (await store.collection('kernel_migrations').find({ limit: 100 })).items.map(({ id }) => id);
   const backups: Backups = {
     folder: '/backups',
-    newest: () => Promise.resolve(null),
-    make: async (options) => {
+    findNewest: () => Promise.resolve(null),
+    create: async (options) => {
       if (fail) throw new Error('There is no room for /backups/x.');
       steps.push(`backup ${JSON.stringify(options)}`);
       return { path: '/backups/x', at: clock.iso(), bytes: 1 };
     },
-    noteMigrated: async () => void noted.push(await migrated()),
+    recordMigration: async () => void noted.push(await migrated()),
   };
   const migrator = (...names: string[]): Migrator =>
     new Migrator({ store, clock, ids: new FakeIds(), log: new RecordingLog(), version: '0.2.0', backups }, [
@@ -50,12 +50,12 @@ describe('migrations and backups', () => {
   it('stop the migrations when they fail, and the next start tries again', async () => {
     fail = true;
     const later = migrator('one', 'two', 'three', 'four');
-    const error = await rejection(later.run());
+    const error = await getRejection(later.run());
     expect(error.message).to.equal(
       'migrations wait for a backup, which could not be made: There is no room for /backups/x.',
     );
     expect(steps).to.deep.equal([]);
-    expect(await later.pending()).to.deep.equal(['bugs:004-four']);
+    expect(await later.listPending()).to.deep.equal(['bugs:004-four']);
     fail = false;
     await later.run();
     expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'four']);

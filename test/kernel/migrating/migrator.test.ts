@@ -5,7 +5,7 @@ import type { FullManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrating/migrator.js';
 import type { Migration } from '../../../kernel/contract.js';
 import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
-import { rejection, until } from '../../harness.js';
+import { getRejection, waitUntil } from '../../harness.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 
@@ -70,10 +70,10 @@ describe('kernel/migrator', () => {
       expect(calls).to.deep.equal(['access_items,bugs_items,late_items']);
       expect([withoutHash(applied), failed]).to.deep.equal([ALL, []]);
       const { migrator } = processOn(store, manifests);
-      const records = await migrator.applied();
+      const records = await migrator.listApplied();
       expect(withoutHash(records.map(({ id }) => id))).to.deep.equal(ALL);
       expect(new Set(records.map(({ applied_at }) => applied_at))).to.have.property('size', 1);
-      expect(await migrator.pending()).to.deep.equal([]);
+      expect(await migrator.listPending()).to.deep.equal([]);
     });
 
     it('creates those of the other plugins when one plugin declares what the store rejects', async () => {
@@ -102,7 +102,7 @@ describe('kernel/migrator', () => {
       ),
     ];
     const { migrator } = processOn(store, manifests);
-    const pending = await migrator.pending();
+    const pending = await migrator.listPending();
     expect(pending.map((id) => id.replace(/-[0-9a-f]{8}$/, '-HASH'))).to.deep.equal([
       'access:001-first',
       'access:007-seventh',
@@ -111,7 +111,7 @@ describe('kernel/migrator', () => {
     ]);
     expect(await migrator.run()).to.deep.equal({ applied: pending, pending: [], failed: [] });
     expect(ran).to.deep.equal(['access 1', 'access 7', 'bugs 1']);
-    expect((await migrator.applied()).map(({ id }) => id)).to.have.members(pending);
+    expect((await migrator.listApplied()).map(({ id }) => id)).to.have.members(pending);
     expect(await migrator.run()).to.deep.equal({ applied: [], pending: [], failed: [] });
   });
 
@@ -123,9 +123,9 @@ describe('kernel/migrator', () => {
     await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.run();
     await store.collection<{ id: string; ref: string }>('bugs_items').insert({ id: '1', ref: 'a' });
     const twin = store.collection<{ id: string; ref: string }>('bugs_items').insert({ id: '2', ref: 'a' });
-    expect((await rejection(twin)).name).to.equal('StoreConflict');
-    expect(await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.pending()).to.deep.equal([]);
-    expect(await processOn(store, [manifest('bugs', [], specs('slug', 'ref'))]).migrator.pending()).to.have.lengthOf(1);
+    expect((await getRejection(twin)).name).to.equal('StoreConflict');
+    expect(await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.listPending()).to.deep.equal([]);
+    expect(await processOn(store, [manifest('bugs', [], specs('slug', 'ref'))]).migrator.listPending()).to.have.lengthOf(1);
   });
 
   it('gives a migration its plugin’s collections and no others', async () => {
@@ -205,9 +205,9 @@ describe('kernel/migrator', () => {
     await store.collection<LeaseRow>('kernel_leases').insert({ id: 'migrations', holder: 'dead', beat: 5 });
     const { migrator, clock, log } = processOn(store, [manifest('bugs', [step(1, 'one')])], 15_000);
     const running = migrator.run();
-    await until('it waits', () => log.messages('info').length > 0);
+    await waitUntil('it waits', () => log.messages('info').length > 0);
     clock.advance(14_999);
-    expect(await migrator.pending()).to.have.lengthOf(1);
+    expect(await migrator.listPending()).to.have.lengthOf(1);
     clock.advance(1);
     expect((await running).applied).to.deep.equal(['bugs:001-one']);
   });
@@ -224,7 +224,7 @@ describe('kernel/migrator: lease', () => {
     const { migrator } = processOn(store, [
       manifest('bugs', [robbed, step(2, 'next', async () => void ran.push('next'))]),
     ]);
-    expect(await rejection(migrator.run())).to.be.instanceOf(LeaseLost);
+    expect(await getRejection(migrator.run())).to.be.instanceOf(LeaseLost);
     expect(ran).to.deep.equal(['robbed']);
   });
 });

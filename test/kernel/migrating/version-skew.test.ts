@@ -1,6 +1,6 @@
 /** Older and newer versions of the service on one store (contract 95, a bad day). */
 import { expect } from 'chai';
-import { isLater, refuseTooNew, StoreTooNew } from '../../../kernel/migrating/version-skew.js';
+import { isLater, assertNotTooNew, StoreTooNew } from '../../../kernel/migrating/version-skew.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { completeManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrating/migrator.js';
@@ -8,7 +8,7 @@ import bugs from '../../../plugins/bugs/plugin.js';
 import type { CollectionSpec } from '../../../ports/store.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 /** Counts how often indexes were declared. */
 class Ensuring extends MemoryStore {
@@ -24,7 +24,7 @@ const LATER = { number: 900, name: 'later', run: async () => undefined };
 describe('versions on one store', () => {
   const refused = (version: string | null, own: string): boolean => {
     try {
-      refuseTooNew([{ id: 'bugs:007-x', applied_at: null, version }], () => false, own);
+      assertNotTooNew([{ id: 'bugs:007-x', applied_at: null, version }], () => false, own);
       return false;
     } catch (error) {
       expect(error).to.be.instanceOf(StoreTooNew);
@@ -43,7 +43,7 @@ describe('versions on one store', () => {
   });
 
   it('accept a known migration', () => {
-    refuseTooNew([{ id: 'bugs:007-x', applied_at: null, version: '9.0.0' }], (id) => id === 'bugs:007-x', '0.2.0');
+    assertNotTooNew([{ id: 'bugs:007-x', applied_at: null, version: '9.0.0' }], (id) => id === 'bugs:007-x', '0.2.0');
   });
 
   describe('after a later one has migrated it', () => {
@@ -66,15 +66,15 @@ describe('versions on one store', () => {
       await version('0.3.0', next).run();
       const { ensured } = store;
       const before = version('0.2.0');
-      expect(await before.pending()).to.deep.equal([]);
+      expect(await before.listPending()).to.deep.equal([]);
       expect(await before.run()).to.deep.equal({ applied: [], pending: [], failed: [] });
       expect(store.ensured).to.equal(ensured);
     });
 
     it('an earlier version reports the migration and both versions', async () => {
       await version('0.3.0', next).run();
-      for (const work of [() => version('0.1.0').pending(), () => version('0.1.0').run()]) {
-        const { name, message } = await rejection(work());
+      for (const work of [() => version('0.1.0').listPending(), () => version('0.1.0').run()]) {
+        const { name, message } = await getRejection(work());
         expect(name).to.equal('StoreTooNew');
         expect(message).to.match(
           /^the store has the migration bugs:\S+ of version 0\.3\.0, which this version, 0\.1\.0,/,
@@ -91,7 +91,7 @@ describe('versions on one store', () => {
       const later = { ...next, migrations: [...next.migrations, { ...LATER, number: 901, name: 'latest' }] };
       expect((await version('0.3.0', later).run()).applied).to.deep.equal(['bugs:901-latest']);
       expect((await version('0.2.0', next).run()).applied).to.deep.equal([]);
-      expect((await rejection(version('0.1.0').run())).name).to.equal('StoreTooNew');
+      expect((await getRejection(version('0.1.0').run())).name).to.equal('StoreTooNew');
     });
 
     it('start with records of a removed plugin, and with records without a version', async () => {

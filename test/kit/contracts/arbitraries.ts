@@ -32,10 +32,10 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 4 }),
 );
 const number = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.constantFrom(0.5, 1e10, -1e15, 2 ** 40));
-const optional = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | null | undefined> =>
+const arbitraryOptional = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | null | undefined> =>
   fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) });
 /** Fields that updates modify are missing rather than null (ports/store.ts, Update). */
-const present = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | undefined> =>
+const arbitraryPresent = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | undefined> =>
   fc.option(value, { nil: undefined, freq: 5 });
 
 const id = fc.nat({ max: 60 }).map((n) => `r${String(n).padStart(2, '0')}`);
@@ -43,11 +43,11 @@ const id = fc.nat({ max: 60 }).map((n) => `r${String(n).padStart(2, '0')}`);
 export const arbitraryDoc: fc.Arbitrary<Doc & { [key: string]: Json }> = fc
   .record({
     id,
-    s: optional(text),
-    n: present(number),
-    f: optional(fc.boolean()),
-    t: present(fc.array(text, { maxLength: 4 })),
-    o: present(fc.record({ s: optional(text), k: present(number) })),
+    s: arbitraryOptional(text),
+    n: arbitraryPresent(number),
+    f: arbitraryOptional(fc.boolean()),
+    t: arbitraryPresent(fc.array(text, { maxLength: 4 })),
+    o: arbitraryPresent(fc.record({ s: arbitraryOptional(text), k: arbitraryPresent(number) })),
   })
   .map((doc) => JSON.parse(JSON.stringify(doc)) as Doc & { [key: string]: Json });
 
@@ -99,7 +99,7 @@ const listCondition: fc.Arbitrary<Filter[string]> = fc.oneof(
   fc.array(text, { maxLength: 3 }).map((has_any) => ({ has_any })),
 );
 
-const flat: fc.Arbitrary<Filter> = fc.record(
+const flatFilter: fc.Arbitrary<Filter> = fc.record(
   {
     s: textCondition,
     n: numberCondition,
@@ -111,17 +111,17 @@ const flat: fc.Arbitrary<Filter> = fc.record(
   { requiredKeys: [] },
 );
 /** More conditions would rarely match. */
-const sparse = fc
-  .tuple(flat, fc.shuffledSubarray(['s', 'n', 'f', 't', 'o.s', 'id'], { maxLength: 2 }))
+const sparseFilter = fc
+  .tuple(flatFilter, fc.shuffledSubarray(['s', 'n', 'f', 't', 'o.s', 'id'], { maxLength: 2 }))
   .map(([filter, keys]): Filter =>
     Object.fromEntries(keys.filter((key) => key in filter).map((key) => [key, filter[key]])),
   );
 export const arbitraryFilter: fc.Arbitrary<Filter> = fc.oneof(
-  { weight: 3, arbitrary: sparse },
+  { weight: 3, arbitrary: sparseFilter },
   {
     weight: 1,
     arbitrary: fc
-      .tuple(sparse, fc.array(sparse, { minLength: 1, maxLength: 3 }))
+      .tuple(sparseFilter, fc.array(sparseFilter, { minLength: 1, maxLength: 3 }))
       .map(([filter, or]): Filter => Object.assign({}, filter, { or })),
   },
 );
@@ -131,7 +131,7 @@ export const arbitrarySort: fc.Arbitrary<Sort> = fc.uniqueArray(
   { maxLength: 3, selector: ([path]) => path },
 );
 
-const whole = fc.integer({ min: -3, max: 3 });
+const wholeNumber = fc.integer({ min: -3, max: 3 });
 /** One operator per field, so that paths do not collide. */
 export const arbitraryUpdate: fc.Arbitrary<Update> = fc
   .tuple(
@@ -153,7 +153,7 @@ export const arbitraryUpdate: fc.Arbitrary<Update> = fc
       () => ({}),
     ),
     text,
-    whole,
+    wholeNumber,
   )
   .map(([a, b, c, value, by]) => {
     const parts = [a(value, by), b(value, by), c(value, by)];

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../../ports/store.js';
 
 /** The open store, and names of collections that no other test uses. */
-export interface Fixture {
+export interface ContractFixture {
   readonly store: DocumentStore;
   readonly utf16Order: string | undefined;
   name(): string;
@@ -9,7 +9,7 @@ export interface Fixture {
   tries(count: number): number;
 }
 
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+export async function getRejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {

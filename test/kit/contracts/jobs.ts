@@ -4,12 +4,12 @@
  */
 import type { AgendaJobs } from '../../../adapters/agenda/jobs.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { endingJobs } from './jobs/ending.js';
-import { makeJobs, type CountedRun, type JobsEngine, type JobsWorld } from './jobs/harness.js';
-import { jobsOfProcesses } from './jobs/processes.js';
-import { repeatingJobs } from './jobs/repeating.js';
-import { sharedJobs } from './jobs/sharing.js';
-import { waitingJobs } from './jobs/waiting.js';
+import { describeEndingJobs } from './jobs/ending.js';
+import { createJobs, type CountedRun, type JobsEngine, type JobsFixture } from './jobs/harness.js';
+import { describeProcessJobs } from './jobs/processes.js';
+import { describeRepeatingJobs } from './jobs/repeating.js';
+import { describeSharedJobs } from './jobs/sharing.js';
+import { describeEnqueuedJobs } from './jobs/waiting.js';
 
 export function jobsContract(name: string, engine: JobsEngine): void {
   describe(`jobs on ${name}`, function () {
@@ -25,12 +25,12 @@ export function jobsContract(name: string, engine: JobsEngine): void {
       await engine.close();
     });
 
-    const world: JobsWorld = {
+    const world: JobsFixture = {
       get store() {
         return store;
       },
       make: (specs, options) => {
-        const made = makeJobs(store, specs, options);
+        const made = createJobs(store, specs, options);
         instances.push(made.jobs);
         return made;
       },
@@ -39,10 +39,10 @@ export function jobsContract(name: string, engine: JobsEngine): void {
       stored: async () => store.collection('kernel_jobs').count({ due_at: { exists: true } }),
     };
 
-    waitingJobs(world);
-    repeatingJobs(world);
-    endingJobs(world);
-    sharedJobs(world);
-    if (engine.runner !== null) jobsOfProcesses(world, engine.runner);
+    describeEnqueuedJobs(world);
+    describeRepeatingJobs(world);
+    describeEndingJobs(world);
+    describeSharedJobs(world);
+    if (engine.runner !== null) describeProcessJobs(world, engine.runner);
   });
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Collection, Doc } from '../../../ports/store.js';
-import { rejection, type Fixture } from './fixture.js';
+import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {
   at?: number;
@@ -10,11 +10,11 @@ interface Row extends Doc {
   data?: Uint8Array;
 }
 
-const LARGE = 262_144;
-const toArray = (row: Row | null): object | null =>
+const LARGE_BYTES = 262_144;
+const toPlainRow = (row: Row | null): object | null =>
   row === null ? null : { ...row, ...(row.data !== undefined && { data: [...row.data] }) };
 
-export function bytesField(fixture: Fixture): void {
+export function describeBytesField(fixture: ContractFixture): void {
   const open = async (): Promise<{ name: string; rows: Collection<Row> }> => {
     const name = fixture.name();
     await fixture.store.ensure([{ name, bytes: 'data', indexes: [{ fields: ['at'] }] }]);
@@ -31,7 +31,7 @@ export function bytesField(fixture: Fixture): void {
         else await rows.insert(doc);
         for (const found of [await rows.get(doc.id), (await rows.find({ filter: { at: doc.at } })).items[0] ?? null]) {
           expect(found?.data).to.be.instanceOf(Uint8Array);
-          expect(toArray(found)).to.deep.equal(toArray(doc));
+          expect(toPlainRow(found)).to.deep.equal(toPlainRow(doc));
         }
       });
       await fc.assert(property, { numRuns: fixture.tries(40) });
@@ -39,7 +39,7 @@ export function bytesField(fixture: Fixture): void {
 
     it('takes a quarter of a mebibyte of any bytes', async () => {
       const { rows } = await open();
-      const data = Uint8Array.from({ length: LARGE }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
+      const data = Uint8Array.from({ length: LARGE_BYTES }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
       await rows.bulk([{ put: { id: 'a', data } }]);
       expect(Buffer.compare((await rows.get('a'))?.data ?? Buffer.of(), data)).to.equal(0);
     });
@@ -51,7 +51,7 @@ export function bytesField(fixture: Fixture): void {
       for (const bytes of [[1, 2], [3], null]) {
         const doc: Row = { id: 'a', at: 2, ...(bytes !== null && { data: Uint8Array.from(bytes) }) };
         await rows.bulk([{ put: doc }]);
-        expect(toArray(await rows.get('a'))).to.deep.equal(toArray(doc));
+        expect(toPlainRow(await rows.get('a'))).to.deep.equal(toPlainRow(doc));
       }
     });
 
@@ -63,7 +63,7 @@ export function bytesField(fixture: Fixture): void {
       expect(changed?.doc).to.deep.equal({ id: 'a', at: 1, note: 'x' });
       expect(await rows.changeMany({ at: 1 }, { inc: { at: 1 } })).to.equal(1);
       expect(await rows.bulk([{ change: { id: 'a' }, update: { inc: { at: 1 } } }])).to.deep.equal([{ n: 1 }]);
-      expect(toArray(await rows.get('a'))).to.deep.equal({ id: 'a', at: 3, note: 'x', data: [0, 255, 128] });
+      expect(toPlainRow(await rows.get('a'))).to.deep.equal({ id: 'a', at: 3, note: 'x', data: [0, 255, 128] });
     });
 
     it('goes with its document', async () => {
@@ -82,9 +82,9 @@ export function bytesField(fixture: Fixture): void {
       const put = { collection: name, put: { id: 'a', data: Uint8Array.of(2) } as Doc };
       const missing = { collection: name, change: { id: 'b' }, update: { set: { at: 1 } } };
       expect(await transact([put, missing])).to.equal(null);
-      expect(toArray(await rows.get('a'))).to.deep.equal({ id: 'a', data: [1] });
+      expect(toPlainRow(await rows.get('a'))).to.deep.equal({ id: 'a', data: [1] });
       expect(await transact([put])).to.deep.equal([null]);
-      expect(toArray(await rows.get('a'))).to.deep.equal({ id: 'a', data: [2] });
+      expect(toPlainRow(await rows.get('a'))).to.deep.equal({ id: 'a', data: [2] });
     });
 
     it('can be declared for documents that are there', async () => {
@@ -101,7 +101,7 @@ export function bytesField(fixture: Fixture): void {
     it('refuses what is no bytes', async function () {
       if (fixture.store.engine === 'mongodb') this.skip();
       const { rows } = await open();
-      expect(await rejection(rows.insert({ id: 'a', data: 'text' } as unknown as Row))).to.be.instanceOf(TypeError);
+      expect(await getRejection(rows.insert({ id: 'a', data: 'text' } as unknown as Row))).to.be.instanceOf(TypeError);
       expect(await rows.count()).to.equal(0);
     });
   });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../../ports/store.js';
-import { rejection, type Fixture } from './fixture.js';
+import { getRejection, type ContractFixture } from './fixture.js';
 
 type Row = Doc & { [field: string]: Json | undefined };
 
-export function changes(fixture: Fixture): void {
+export function describeChanges(fixture: ContractFixture): void {
   const collection = async (unique: readonly string[] = []): Promise<Collection<Row>> => {
     const name = fixture.name();
     await fixture.store.ensure([{ name, indexes: unique.map((field) => ({ fields: [field], unique: true })) }]);
@@ -17,7 +17,7 @@ export function changes(fixture: Fixture): void {
       await fixture.store.ensure([{ name: declared, indexes: [{ fields: ['a'] }], values: ['a'], search: ['t'] }]);
       await fixture.store.collection<Row>(declared).insert({ id: 'a', a: 1, t: 'text' });
       await fixture.store.collection<Row>(found).insert({ id: 'a' });
-      const names = await fixture.store.collections();
+      const names = await fixture.store.listCollections();
       expect(names).to.include.members([declared, found]);
       expect(names).to.deep.equal(names.toSorted());
       expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name) || name.startsWith('sqlite_'))).to.deep.equal([]);
@@ -69,7 +69,7 @@ export function changes(fixture: Fixture): void {
     it('rejects a second document with the same id', async () => {
       const rows = await collection();
       await rows.insert({ id: 'a', v: 1 });
-      const error = await rejection(rows.insert({ id: 'a', v: 2 }));
+      const error = await getRejection(rows.insert({ id: 'a', v: 2 }));
       expect(error).to.be.instanceOf(StoreConflict).with.property('index', 'id');
       expect(await rows.get('a')).to.deep.equal({ id: 'a', v: 1 });
     });
@@ -85,10 +85,10 @@ export function changes(fixture: Fixture): void {
         { insert: { id: 'd', o: { key: 5 } } },
       ]);
       expect(await rows.count()).to.equal(4);
-      expect(await rejection(rows.insert({ id: 'e', ref: 'x' })))
+      expect(await getRejection(rows.insert({ id: 'e', ref: 'x' })))
         .to.be.instanceOf(StoreConflict)
         .with.property('index', 'ref');
-      const error = await rejection(rows.change({ id: 'b' }, { set: { 'o.key': 5 } }));
+      const error = await getRejection(rows.change({ id: 'b' }, { set: { 'o.key': 5 } }));
       expect(error).to.be.instanceOf(StoreConflict).with.property('index', 'o.key');
       expect(await rows.get('b')).to.deep.equal({ id: 'b' });
       await rows.insert({ id: 'f', o: { key: '5' } });
@@ -101,7 +101,7 @@ export function changes(fixture: Fixture): void {
     it('reject an upsert that violates one', async () => {
       const rows = await collection(['ref']);
       await rows.insert({ id: 'a', ref: 'x' });
-      const error = await rejection(rows.change({ id: 'b' }, { set: { ref: 'x' } }, { upsert: true }));
+      const error = await getRejection(rows.change({ id: 'b' }, { set: { ref: 'x' } }, { upsert: true }));
       expect(error).to.be.instanceOf(StoreConflict).with.property('index', 'ref');
       expect(await rows.get('b')).to.equal(null);
     });
@@ -113,7 +113,7 @@ export function changes(fixture: Fixture): void {
       const spec = { name, indexes: [{ fields: ['ref'], unique: true }, { fields: ['at'] }] };
       await Promise.all([fixture.store.ensure([spec]), fixture.store.ensure([spec])]);
       await fixture.store.ensure([spec]);
-      expect(await rejection(rows.insert({ id: 'c', ref: 'x' }))).to.be.instanceOf(StoreConflict);
+      expect(await getRejection(rows.insert({ id: 'c', ref: 'x' }))).to.be.instanceOf(StoreConflict);
       expect(
         (await rows.find({ filter: { at: { gte: 1 } }, sort: [['at', 'asc']] })).items.map((row) => row.id),
       ).to.deep.equal(['b', 'a']);
@@ -189,7 +189,7 @@ export function changes(fixture: Fixture): void {
         await rows.insert(doc);
         // The test server treats $inc on null as on 0 (see its README); MongoDB rejects it.
         if (fixture.store.engine === 'mongodb' && /null/.test(title)) return;
-        expect(await rejection(rows.change({ id: 'a' }, update))).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.change({ id: 'a' }, update))).to.be.instanceOf(TypeError);
         expect(await rows.get('a')).to.deep.equal(doc);
       });
     }
@@ -219,9 +219,9 @@ export function changes(fixture: Fixture): void {
       expect(await rows.change(filter, update, { upsert: true })).to.deep.equal({ doc, created: true });
       const again = await rows.change(filter, update, { upsert: true });
       expect(again).to.deep.equal({ doc: { ...doc, n: 2, l: ['a', 'a'] }, created: false });
-      const conflict = await rejection(rows.change({ id: 'k', p: 'other' }, update, { upsert: true }));
+      const conflict = await getRejection(rows.change({ id: 'k', p: 'other' }, update, { upsert: true }));
       expect(conflict).to.be.instanceOf(StoreConflict).with.property('index', 'id');
-      expect(await rejection(rows.change({ p: 'q2' }, update, { upsert: true }))).to.be.instanceOf(TypeError);
+      expect(await getRejection(rows.change({ p: 'q2' }, update, { upsert: true }))).to.be.instanceOf(TypeError);
     });
 
     it('changeMany and remove apply to all or a number of them', async () => {
@@ -288,7 +288,7 @@ export function changes(fixture: Fixture): void {
 
   it('answers ping and size', async () => {
     expect(await fixture.store.ping()).to.be.at.least(0);
-    const size = await fixture.store.size();
+    const size = await fixture.store.getSize();
     if (size !== null) expect(size).to.be.greaterThan(0);
   });
 }

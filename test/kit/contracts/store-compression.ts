@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Collection, Doc, Json } from '../../../ports/store.js';
-import { rejection, type Fixture } from './fixture.js';
+import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {
   kind?: string;
@@ -16,9 +16,9 @@ interface Row extends Doc {
   data?: Json;
 }
 
-const LONG = 'A line of a long text, \\ " \u2028 é€😀\n'.repeat(40);
+const LONG_TEXT = 'A line of a long text, \\ " \u2028 é€😀\n'.repeat(40);
 
-export function compression(fixture: Fixture): void {
+export function describeCompression(fixture: ContractFixture): void {
   const collection = async (compressed: readonly string[]): Promise<{ name: string; rows: Collection<Row> }> => {
     const name = fixture.name();
     const indexes = [{ fields: ['kind', 'at'] }, { fields: ['ref'], unique: true }];
@@ -69,7 +69,7 @@ export function compression(fixture: Fixture): void {
       const { name, rows } = await packedRows();
       const text = fc.oneof(
         fc.string({ unit: 'grapheme' }),
-        fc.constantFrom('', '\n', LONG, LONG.repeat(60), '{"~":"'),
+        fc.constantFrom('', '\n', LONG_TEXT, LONG_TEXT.repeat(60), '{"~":"'),
       );
       const value = fc.jsonValue().filter((json) => !JSON.stringify(json).includes('__proto__'));
       let n = 0;
@@ -84,33 +84,33 @@ export function compression(fixture: Fixture): void {
         }),
         { numRuns: fixture.tries(40) },
       );
-      await rows.insert({ id: 'i', text: LONG, other: 'x' });
-      expect(await rows.get('i')).to.deep.equal({ id: 'i', text: LONG, other: 'x' });
+      await rows.insert({ id: 'i', text: LONG_TEXT, other: 'x' });
+      expect(await rows.get('i')).to.deep.equal({ id: 'i', text: LONG_TEXT, other: 'x' });
       const { transact } = fixture.store;
       if (transact === null) return;
-      await transact([{ collection: name, insert: { id: 't', text: LONG, data: [LONG] } as Row }]);
-      expect(await rows.get('t')).to.deep.equal({ id: 't', text: LONG, data: [LONG] });
+      await transact([{ collection: name, insert: { id: 't', text: LONG_TEXT, data: [LONG_TEXT] } as Row }]);
+      expect(await rows.get('t')).to.deep.equal({ id: 't', text: LONG_TEXT, data: [LONG_TEXT] });
     });
 
     it('can be changed, together with other fields and within', async () => {
       const { rows } = await packedRows();
-      const doc = { id: 'a', kind: 'x', at: 1, text: LONG, data: { deep: [LONG] } };
+      const doc = { id: 'a', kind: 'x', at: 1, text: LONG_TEXT, data: { deep: [LONG_TEXT] } };
       await rows.insert(doc);
       const beside = await rows.change({ id: 'a', kind: 'x' }, { inc: { at: 1 } });
       expect(beside?.doc).to.deep.equal({ ...doc, at: 2 });
-      const within = await rows.change({ id: 'a' }, { set: { 'data.more': 1, other: LONG }, unset: ['text'] });
-      const changed = { id: 'a', kind: 'x', at: 2, other: LONG, data: { deep: [LONG], more: 1 } };
+      const within = await rows.change({ id: 'a' }, { set: { 'data.more': 1, other: LONG_TEXT }, unset: ['text'] });
+      const changed = { id: 'a', kind: 'x', at: 2, other: LONG_TEXT, data: { deep: [LONG_TEXT], more: 1 } };
       expect(within?.doc).to.deep.equal(changed);
       expect(await rows.get('a')).to.deep.equal(changed);
-      const made = await rows.change({ id: 'b' }, { set: { text: LONG } }, { upsert: true });
-      expect(made).to.deep.equal({ doc: { id: 'b', text: LONG }, created: true });
+      const made = await rows.change({ id: 'b' }, { set: { text: LONG_TEXT } }, { upsert: true });
+      expect(made).to.deep.equal({ doc: { id: 'b', text: LONG_TEXT }, created: true });
       expect(await rows.changeMany({ kind: 'x' }, { set: { kind: 'y' } })).to.equal(1);
       expect(await rows.get('a')).to.deep.equal({ ...changed, kind: 'y' });
     });
 
     it('of earlier documents stay readable, and may be declared differently later', async () => {
       const { name, rows } = await collection([]);
-      const docs = ['a', 'b', 'c'].map((id) => ({ id, kind: 'x', text: `${id}${LONG}`, other: LONG }));
+      const docs = ['a', 'b', 'c'].map((id) => ({ id, kind: 'x', text: `${id}${LONG_TEXT}`, other: LONG_TEXT }));
       const [a, b, c] = docs as [Row, Row, Row];
       await rows.insert(a);
       for (const [compressed, doc] of [[['text'], b] as const, [['other'], c] as const]) {
@@ -124,7 +124,7 @@ export function compression(fixture: Fixture): void {
     it('are not indexed', async function () {
       if (fixture.store.engine !== 'sqlite') this.skip();
       for (const compressed of [['kind'], ['id']])
-        expect(await rejection(collection(compressed))).to.be.instanceOf(TypeError);
+        expect(await getRejection(collection(compressed))).to.be.instanceOf(TypeError);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreConflict, type Doc } from '../../../ports/store.js';
-import type { Fixture } from './fixture.js';
+import type { ContractFixture } from './fixture.js';
 
 interface Item extends Doc {
   n?: number;
@@ -11,17 +11,17 @@ interface Item extends Doc {
   ref?: string;
 }
 
-const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+const listIndexes = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-export function concurrency(fixture: Fixture): void {
+export function describeConcurrency(fixture: ContractFixture): void {
   describe('concurrent callers', () => {
     it('claim 40 items 64 times with 40 winners, each item once', async () => {
       const name = fixture.name();
       await fixture.store.ensure([{ name, indexes: [{ fields: ['state', 'at'] }] }]);
       const items = fixture.store.collection<Item>(name);
-      await items.bulk(times(40).map((i) => ({ insert: { id: `i${i}`, state: 'open', at: (i * 7) % 40 } })));
+      await items.bulk(listIndexes(40).map((i) => ({ insert: { id: `i${i}`, state: 'open', at: (i * 7) % 40 } })));
       const claims = await Promise.all(
-        times(64).map((i) =>
+        listIndexes(64).map((i) =>
           items.change(
             { state: 'open' },
             { set: { state: 'claimed', holder: `h${i}` }, inc: { n: 1 } },
@@ -38,16 +38,16 @@ export function concurrency(fixture: Fixture): void {
     it('lose no increment', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', n: 0 });
-      const results = await Promise.all(times(200).map(() => items.change({ id: 'a' }, { inc: { n: 1 } })));
+      const results = await Promise.all(listIndexes(200).map(() => items.change({ id: 'a' }, { inc: { n: 1 } })));
       expect(new Set(results.map((result) => result?.doc.n)).size).to.equal(200);
       expect(await items.get('a')).to.deep.equal({ id: 'a', n: 200 });
     });
 
     it('change each of many documents once when several callers change all that match', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
-      await items.bulk(times(50).map((i) => ({ insert: { id: `i${i}`, state: 'open', n: 0 } })));
+      await items.bulk(listIndexes(50).map((i) => ({ insert: { id: `i${i}`, state: 'open', n: 0 } })));
       const change = { set: { state: 'closed' }, inc: { n: 1 } };
-      const counts = await Promise.all(times(4).map(() => items.changeMany({ state: 'open' }, change)));
+      const counts = await Promise.all(listIndexes(4).map(() => items.changeMany({ state: 'open' }, change)));
       expect(counts.reduce((sum, n) => sum + n)).to.equal(50);
       expect(await items.count({ state: 'closed', n: 1 })).to.equal(50);
     });
@@ -56,7 +56,7 @@ export function concurrency(fixture: Fixture): void {
       const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', rev: 1 });
       const results = await Promise.all(
-        times(20).map((i) => items.change({ id: 'a', rev: 1 }, { inc: { rev: 1 }, set: { holder: `h${i}` } })),
+        listIndexes(20).map((i) => items.change({ id: 'a', rev: 1 }, { inc: { rev: 1 }, set: { holder: `h${i}` } })),
       );
       expect(results.filter((result) => result !== null)).to.have.length(1);
     });
@@ -64,7 +64,7 @@ export function concurrency(fixture: Fixture): void {
     it('upsert one id: it is created once, and every one is counted', async () => {
       const items = fixture.store.collection<Item>(fixture.name());
       const results = await Promise.all(
-        times(50).map((i) =>
+        listIndexes(50).map((i) =>
           items.change({ id: 'k' }, { inc: { n: 1 }, setOnInsert: { holder: `h${i}` } }, { upsert: true }),
         ),
       );
@@ -76,7 +76,7 @@ export function concurrency(fixture: Fixture): void {
       const name = fixture.name();
       await fixture.store.ensure([{ name, indexes: [{ fields: ['ref'], unique: true }] }]);
       const items = fixture.store.collection<Item>(name);
-      const results = await Promise.allSettled(times(50).map((i) => items.insert({ id: `i${i}`, ref: 'same' })));
+      const results = await Promise.allSettled(listIndexes(50).map((i) => items.insert({ id: `i${i}`, ref: 'same' })));
       const lost = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
       expect(lost).to.have.length(49);
       for (const error of lost) expect(error).to.be.instanceOf(StoreConflict).with.property('index', 'ref');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Doc, Filter, Json } from '../../../ports/store.js';
-import { rejection, type Fixture } from './fixture.js';
+import { getRejection, type ContractFixture } from './fixture.js';
 
 type Row = Doc & { [field: string]: Json };
 
@@ -23,7 +23,7 @@ const VALUES: { [id: string]: Json } = {
   umlaut: 'ärger',
 };
 
-export function filters(fixture: Fixture): void {
+export function describeFilters(fixture: ContractFixture): void {
   describe('filters', () => {
     const seed = async () => {
       const rows = fixture.store.collection<Row>(fixture.name());
@@ -164,10 +164,10 @@ export function filters(fixture: Fixture): void {
       const rows = fixture.store.collection<Row>(fixture.name());
       await rows.insert({ id: 'a' });
       for (const path of ['$where', 'a b', "x'", 'a"b', '__proto__', 'A', 'a..b', '']) {
-        expect(await rejection(rows.find({ filter: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
-        expect(await rejection(rows.find({ sort: [[path, 'asc']] })), path).to.be.instanceOf(TypeError);
-        expect(await rejection(rows.change({ id: 'a' }, { set: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
-        expect(await rejection(rows.groupCount(path)), path).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.find({ filter: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.find({ sort: [[path, 'asc']] })), path).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.change({ id: 'a' }, { set: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.groupCount(path)), path).to.be.instanceOf(TypeError);
       }
       expect(() => fixture.store.collection('a"b')).to.throw(TypeError);
     });

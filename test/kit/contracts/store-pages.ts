@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { InvalidCursor, type Collection, type Doc, type Filter, type Scalar, type Sort } from '../../../ports/store.js';
-import { rejection, type Fixture } from './fixture.js';
+import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {
   a?: Scalar;
   b?: Scalar;
 }
 
-async function walk(rows: Collection<Row>, sort: Sort, limit: number, filter: Filter = {}): Promise<string[]> {
+async function listAllPages(rows: Collection<Row>, sort: Sort, limit: number, filter: Filter = {}): Promise<string[]> {
   const ids: string[] = [];
   let after: string | null = null;
   do {
@@ -19,7 +19,7 @@ async function walk(rows: Collection<Row>, sort: Sort, limit: number, filter: Fi
   return ids;
 }
 
-export function pages(fixture: Fixture): void {
+export function describePages(fixture: ContractFixture): void {
   describe('pages', () => {
     const seed = async (docs: readonly Row[], indexes: readonly string[][] = []): Promise<Collection<Row>> => {
       const name = fixture.name();
@@ -42,7 +42,7 @@ export function pages(fixture: Fixture): void {
     it('reject limits outside 1 to 1000', async () => {
       const rows = await seed([]);
       for (const limit of [0, -1, 1001, 1.5, Number.NaN]) {
-        expect(await rejection(rows.find({ limit })), String(limit)).to.be.instanceOf(TypeError);
+        expect(await getRejection(rows.find({ limit })), String(limit)).to.be.instanceOf(TypeError);
       }
     });
 
@@ -103,11 +103,11 @@ export function pages(fixture: Fixture): void {
         const rows = await seed(docs, [['a'], ['a', 'b']]);
         const whole = (await rows.find({ sort, limit: 1000 })).items.map((row) => row.id);
         expect(new Set(whole).size).to.equal(60);
-        for (const limit of [1, 7, 20, 59, 60]) expect(await walk(rows, sort, limit), `${limit}`).to.deep.equal(whole);
+        for (const limit of [1, 7, 20, 59, 60]) expect(await listAllPages(rows, sort, limit), `${limit}`).to.deep.equal(whole);
         const some = { a: { gte: 'v3' }, or: [{ b: null }, { b: { gt: 0 } }] };
         const part = (await rows.find({ sort, filter: some, limit: 1000 })).items.map((row) => row.id);
         expect(part).to.not.have.length(0);
-        expect(await walk(rows, sort, 3, some)).to.deep.equal(part);
+        expect(await listAllPages(rows, sort, 3, some)).to.deep.equal(part);
       });
     }
 
@@ -151,12 +151,12 @@ export function pages(fixture: Fixture): void {
         foreign(['+a,+id', {}, 'r1']),
         foreign(['+a,+id', 'x', 5]),
       ]) {
-        expect(await rejection(rows.find({ sort: [['a', 'asc']], after })), after.slice(0, 40)).to.be.instanceOf(
+        expect(await getRejection(rows.find({ sort: [['a', 'asc']], after })), after.slice(0, 40)).to.be.instanceOf(
           InvalidCursor,
         );
       }
-      expect(await rejection(rows.find({ sort: [['a', 'desc']], after: next }))).to.be.instanceOf(InvalidCursor);
-      expect(await rejection(rows.find({ after: next }))).to.be.instanceOf(InvalidCursor);
+      expect(await getRejection(rows.find({ sort: [['a', 'desc']], after: next }))).to.be.instanceOf(InvalidCursor);
+      expect(await getRejection(rows.find({ after: next }))).to.be.instanceOf(InvalidCursor);
     });
 
     it('answer a forged cursor of other types without an error', async () => {

@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
-import type { Fixture } from './fixture.js';
+import type { ContractFixture } from './fixture.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 
-export function properties(fixture: Fixture): void {
+export function describeProperties(fixture: ContractFixture): void {
   describe('as the reference', () => {
     const pair = async (docs: readonly Doc[]): Promise<[Collection<Doc>, Collection<Doc>]> => {
       const name = fixture.name();

@@ -3,9 +3,9 @@
  * and deleted documents, in every order, page by page.
  */
 import { expect } from 'chai';
-import { compareDocs, matches, toTotalSort } from '../../../ports/document.js';
+import { compareDocs, matchesFilter, toTotalSort } from '../../../ports/document.js';
 import type { Collection, Doc, Filter, Sort } from '../../../ports/store.js';
-import type { Fixture } from './fixture.js';
+import type { ContractFixture } from './fixture.js';
 
 interface Item extends Doc {
   text: string | null;
@@ -17,7 +17,7 @@ interface Item extends Doc {
   due?: string | null;
 }
 
-const DECLARED = { values: ['tags', 'place', 'again', 'due'], search: ['text', 'more'] };
+const DECLARED_FIELDS = { values: ['tags', 'place', 'again', 'due'], search: ['text', 'more'] };
 
 const TEXTS = [
   'order 4711 could not be loaded',
@@ -35,7 +35,7 @@ const TEXTS = [
 ];
 const TAGS: Item['tags'][] = [[], ['shop'], ['shop', 'eu west'], [1, true, null], ['1', 'Shop'], ['ab'.repeat(200)]];
 
-function itemOf(i: number): Item {
+function createItem(i: number): Item {
   const place = [undefined, null, 'production', 'staging', 'PRODUCTION'][i % 5];
   return {
     id: `i${String(i).padStart(3, '0')}`,
@@ -64,10 +64,10 @@ const MORE_PARTS = [
   'nowhere',
   'ﬃ',
 ];
-const LONG = 'order 4711 could not be loaded by anybody at all, whoever tried, and however often';
+const LONG_TEXT = 'order 4711 could not be loaded by anybody at all, whoever tried, and however often';
 
 const FILTERS: readonly Filter[] = [
-  ...[...PARTS, ...MORE_PARTS, LONG].map((contains): Filter => ({ text: { contains } })),
+  ...[...PARTS, ...MORE_PARTS, LONG_TEXT].map((contains): Filter => ({ text: { contains } })),
   { text: { contains: ['4711', 'order'] } },
   { text: { contains: ['4711', 'nowhere'] } },
   { text: { contains: [] } },
@@ -115,13 +115,13 @@ const SORTS: readonly Sort[] = [
   [['due', 'desc']],
 ];
 
-export function search(fixture: Fixture): void {
+export function describeSearch(fixture: ContractFixture): void {
   describe('values and search', () => {
     const indexes = [{ fields: ['at'] }];
 
     const compare = async (rows: Collection<Item>, docs: readonly Item[], when: string): Promise<void> => {
       for (const filter of FILTERS) {
-        const expected = docs.filter((doc) => matches(doc, filter));
+        const expected = docs.filter((doc) => matchesFilter(doc, filter));
         const what = `${when}: ${JSON.stringify(filter)}`;
         expect(await rows.count(filter), what).to.equal(expected.length);
         for (const sort of SORTS) {
@@ -142,10 +142,10 @@ export function search(fixture: Fixture): void {
     it('answer as without them, before and after', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Item>(name);
-      const docs = Array.from({ length: 60 }, (_, i) => itemOf(i));
+      const docs = Array.from({ length: 60 }, (_, i) => createItem(i));
       // Some documents exist before the declaration, the others are inserted after it.
       await rows.bulk(docs.slice(0, 40).map((insert) => ({ insert })));
-      await fixture.store.ensure([{ name, indexes, ...DECLARED }]);
+      await fixture.store.ensure([{ name, indexes, ...DECLARED_FIELDS }]);
       await rows.bulk(docs.slice(40).map((insert) => ({ insert })));
       await compare(rows, docs, 'new');
       await rows.change({ id: 'i001' }, { set: { text: 'a needle' } });
@@ -157,7 +157,7 @@ export function search(fixture: Fixture): void {
       );
       await rows.changeMany({ place: 'staging' }, { set: { place: 'moved' } });
       await rows.remove({ tags: { has: 1 } });
-      await rows.change({ id: 'new' }, { set: itemFields(0) }, { upsert: true });
+      await rows.change({ id: 'new' }, { set: toItemFields(0) }, { upsert: true });
       const now = (await rows.find({ limit: 1000 })).items;
       expect(now.find(({ id }) => id === 'i001')?.tags).to.deep.equal(['found', 'eu west']);
       await compare(rows, now, 'changed');
@@ -166,11 +166,11 @@ export function search(fixture: Fixture): void {
     it('may be declared differently later', async () => {
       const name = fixture.name();
       const rows = fixture.store.collection<Item>(name);
-      const docs = Array.from({ length: 30 }, (_, i) => itemOf(i));
+      const docs = Array.from({ length: 30 }, (_, i) => createItem(i));
       await fixture.store.ensure([{ name, indexes, values: ['tags'] }]);
       await rows.bulk(docs.map((insert) => ({ insert })));
-      await fixture.store.ensure([{ name, indexes, ...DECLARED }]);
-      await fixture.store.ensure([{ name, indexes, ...DECLARED }]);
+      await fixture.store.ensure([{ name, indexes, ...DECLARED_FIELDS }]);
+      await fixture.store.ensure([{ name, indexes, ...DECLARED_FIELDS }]);
       await compare(rows, docs, 'more');
       await fixture.store.ensure([{ name, indexes }]);
       await rows.remove({ id: 'i001' });
@@ -183,7 +183,7 @@ export function search(fixture: Fixture): void {
   });
 }
 
-function itemFields(i: number): { [field: string]: Item[keyof Item] } {
-  const { id: _id, ...fields } = itemOf(i);
+function toItemFields(i: number): { [field: string]: Item[keyof Item] } {
+  const { id: _id, ...fields } = createItem(i);
   return fields;
 }

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Doc, Filter, Transact } from '../../../ports/store.js';
-import type { Fixture } from './fixture.js';
+import type { ContractFixture } from './fixture.js';
 
 interface Row extends Doc {
   n?: number;
   ref?: string;
 }
 
-export function transactions(fixture: Fixture): void {
+export function describeTransactions(fixture: ContractFixture): void {
   describe('transactions', () => {
     let transact: Transact;
     before(function () {

@@ -2,17 +2,17 @@
  * Contract suite of DocumentStore for every engine: the edge cases that ports/store.ts names. An
  * adapter's test calls `storeContract` with a function that opens an empty store.
  */
-import { bytesField } from './store-bytes.js';
-import { changes } from './store-changes.js';
-import { concurrency } from './store-concurrency.js';
-import { filters } from './store-filters.js';
-import { search } from './store-search.js';
-import { compression } from './store-compression.js';
-import { pages } from './store-pages.js';
-import { properties } from './store-properties.js';
-import { transactions } from './store-transactions.js';
+import { describeBytesField } from './store-bytes.js';
+import { describeChanges } from './store-changes.js';
+import { describeConcurrency } from './store-concurrency.js';
+import { describeFilters } from './store-filters.js';
+import { describeSearch } from './store-search.js';
+import { describeCompression } from './store-compression.js';
+import { describePages } from './store-pages.js';
+import { describeProperties } from './store-properties.js';
+import { describeTransactions } from './store-transactions.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import type { Fixture } from './fixture.js';
+import type { ContractFixture } from './fixture.js';
 
 export interface StoreContract {
   /**
@@ -35,7 +35,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     let store: DocumentStore | undefined;
     let names = 0;
     const run = Date.now().toString(36);
-    const fixture: Fixture = {
+    const fixture: ContractFixture = {
       get store(): DocumentStore {
         if (!store) throw new Error('the store is not open');
         return store;
@@ -58,14 +58,14 @@ export function storeContract(engine: string, contract: StoreContract): void {
       await contract.close?.();
     });
 
-    filters(fixture);
-    pages(fixture);
-    search(fixture);
-    changes(fixture);
-    compression(fixture);
-    bytesField(fixture);
-    concurrency(fixture);
-    transactions(fixture);
-    properties(fixture);
+    describeFilters(fixture);
+    describePages(fixture);
+    describeSearch(fixture);
+    describeChanges(fixture);
+    describeCompression(fixture);
+    describeBytesField(fixture);
+    describeConcurrency(fixture);
+    describeTransactions(fixture);
+    describeProperties(fixture);
   });
 }

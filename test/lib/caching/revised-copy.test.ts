@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
+import { RevisionedCache } from '../../../lib/caching/revised-copy.js';
 
 /** Two processes on one store. */
 class Processes {
@@ -10,8 +10,8 @@ class Processes {
   failing = false;
   readonly errors: unknown[] = [];
 
-  process(): RevisedCopy<string> {
-    return new RevisedCopy<string>({
+  process(): RevisionedCache<string> {
+    return new RevisionedCache<string>({
       revisions: {
         get: async () => {
           if (this.failing) throw new Error('the store is away');
@@ -32,7 +32,7 @@ class Processes {
 
 describe('lib/caching/revised-copy', () => {
   let store: Processes;
-  let copy: RevisedCopy<string>;
+  let copy: RevisionedCache<string>;
   beforeEach(async () => {
     store = new Processes();
     copy = store.process();
@@ -48,13 +48,13 @@ describe('lib/caching/revised-copy', () => {
 
   it('shows a change in its process when `changed` resolves', async () => {
     store.value = 'second';
-    await copy.changed();
+    await copy.publishChange();
     expect(copy.get()).to.equal('second');
   });
 
   it('shows a change of another process within two seconds', async () => {
     store.value = 'second';
-    await store.process().changed();
+    await store.process().publishChange();
     store.now = 2_001;
     expect(await copy.get()).to.equal('second');
   });

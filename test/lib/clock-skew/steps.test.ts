@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { ClockSteps, CLOCK_SLACK_MS } from '../../../lib/clock-skew.js';
+import { ClockStepDetector, CLOCK_SLACK_MS } from '../../../lib/clock-skew.js';
 import { ManualClock } from '../../kit/clock.js';
 
 describe('steps of a clock', () => {
   it('are reported once each with their sign, without the normal passage of time', () => {
     const clock = new ManualClock();
-    const steps = new ClockSteps(clock);
+    const steps = new ClockStepDetector(clock);
     for (const ms of [3_600_000, -3_600_000, 365 * 86_400_000]) {
       clock.advance(86_400_000);
       expect(steps.check()).to.equal(0);
@@ -17,7 +17,7 @@ describe('steps of a clock', () => {
 
   it('are reported above the tolerated difference of two clocks', () => {
     const clock = new ManualClock();
-    const steps = new ClockSteps(clock);
+    const steps = new ClockStepDetector(clock);
     clock.set(clock.now() - CLOCK_SLACK_MS);
     expect(steps.check()).to.equal(0);
     clock.set(clock.now() - CLOCK_SLACK_MS - 1);

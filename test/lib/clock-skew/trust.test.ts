@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { evaluateClock, LEAP_MS, PROOF_MS, type ClockNote } from '../../../lib/clock-skew.js';
+import { evaluateClock, MAX_CLOCK_LEAP_MS, CLOCK_TRUST_DELAY_MS, type ClockNote } from '../../../lib/clock-skew.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z');
@@ -26,7 +26,7 @@ describe('trust in a clock', () => {
   it('trusts a clock that follows the monotonic clock, lags, or jumps by an hour', () => {
     for (const [ran, step] of [
       [30 * DAY_MS, 0],
-      [MINUTE_MS, LEAP_MS],
+      [MINUTE_MS, MAX_CLOCK_LEAP_MS],
       [MINUTE_MS, -YEAR_MS],
     ] as const)
       expect(evaluateClock(note(), look(ran, step), null), `${step}`).to.deep.include({
@@ -46,7 +46,7 @@ describe('trust in a clock', () => {
     expect(booted).to.deep.equal({ ahead_ms: YEAR_MS, note: note({ monotonic: 5, epoch: 'boot 2', doubt: 'stop' }) });
 
     let known = booted.note;
-    for (let ran = HOUR_MS; ran < PROOF_MS; ran += HOUR_MS) {
+    for (let ran = HOUR_MS; ran < CLOCK_TRUST_DELAY_MS; ran += HOUR_MS) {
       const next = evaluateClock(known, { now: NOW + YEAR_MS + ran, monotonic: 5 + ran, epoch: 'boot 2' }, null);
       expect(next.ahead_ms, `after ${ran / HOUR_MS} h`).to.equal(YEAR_MS);
       expect(next.note.doubt).to.equal('stop');
@@ -54,12 +54,12 @@ describe('trust in a clock', () => {
     }
     const last = evaluateClock(
       known,
-      { now: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2' },
+      { now: NOW + YEAR_MS + CLOCK_TRUST_DELAY_MS, monotonic: 5 + CLOCK_TRUST_DELAY_MS, epoch: 'boot 2' },
       null,
     );
     expect(last).to.deep.equal({
       ahead_ms: 0,
-      note: { at: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2', doubted_ms: 0, doubt: null },
+      note: { at: NOW + YEAR_MS + CLOCK_TRUST_DELAY_MS, monotonic: 5 + CLOCK_TRUST_DELAY_MS, epoch: 'boot 2', doubted_ms: 0, doubt: null },
     });
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readFound, readNamed, readOwn, refuseOpen, refuseStrange } from '../../../lib/files/trusted-file.js';
+import { readDiscoveredFile, readConfiguredFile, readOwnedFile, requireRestrictedFile, requireOwnedFile } from '../../../lib/files/trusted-file.js';
 
 const STRANGER = 54_321;
 
@@ -23,44 +23,44 @@ describe('files that others may have written', () => {
 
   it('are those writable by everyone, or by a group that is neither the process’s nor the folder’s', async function () {
     if (process.platform === 'win32') this.skip();
-    expect(await readOwn(file)).to.equal('text');
+    expect(await readOwnedFile(file)).to.equal('text');
     for (const mode of [0o600, 0o644, 0o660]) {
       await chmod(file, mode);
-      expect(await said(refuseStrange(file)), mode.toString(8)).to.equal('');
+      expect(await said(requireOwnedFile(file)), mode.toString(8)).to.equal('');
     }
     await chmod(file, 0o602);
-    for (const read of [readOwn, readNamed, refuseOpen, refuseStrange])
+    for (const read of [readOwnedFile, readConfiguredFile, requireRestrictedFile, requireOwnedFile])
       expect(await said(read(file))).to.match(/key may be written by every user: .*chmod go-w/);
     if (process.geteuid?.() !== 0) return;
     await chown(file, 0, STRANGER);
     await chmod(file, 0o660);
-    expect(await said(readOwn(file))).to.contain(`may be written by group ${STRANGER}`);
+    expect(await said(readOwnedFile(file))).to.contain(`may be written by group ${STRANGER}`);
     await chown(folder, 0, STRANGER);
-    expect(await said(readOwn(file))).to.equal('');
+    expect(await said(readOwnedFile(file))).to.equal('');
   });
 
   it('are those of another user; root also trusts the owner of the folder (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     await chown(file, STRANGER, STRANGER);
-    expect(await said(readOwn(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
-    expect(await readNamed(file)).to.equal('text');
+    expect(await said(readOwnedFile(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    expect(await readConfiguredFile(file)).to.equal('text');
     await chown(folder, STRANGER, STRANGER);
-    expect(await readOwn(file)).to.equal('text');
+    expect(await readOwnedFile(file)).to.equal('text');
   });
 
   it('are those that are not named, in a folder where everyone may create files', async function () {
     if (process.platform === 'win32') this.skip();
-    expect(await readFound(file)).to.equal('text');
-    expect(await said(readFound(join(folder, 'none')))).to.contain('ENOENT');
+    expect(await readDiscoveredFile(file)).to.equal('text');
+    expect(await said(readDiscoveredFile(join(folder, 'none')))).to.contain('ENOENT');
     await chmod(folder, 0o777);
-    expect(await said(readFound(file))).to.contain(`${folder} may be written by every user`);
+    expect(await said(readDiscoveredFile(file))).to.contain(`${folder} may be written by every user`);
     await chmod(folder, 0o1777);
-    expect(await readFound(file)).to.equal('text');
+    expect(await readDiscoveredFile(file)).to.equal('text');
     if (process.geteuid?.() !== 0) return;
     await chown(file, STRANGER, STRANGER);
-    expect(await said(readFound(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    expect(await said(readDiscoveredFile(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
     await chmod(folder, 0o755);
-    expect(await readFound(file)).to.equal('text');
+    expect(await readDiscoveredFile(file)).to.equal('text');
   });
 
   it('are only the folders where everyone may replace every file, and none that is missing', async function () {
@@ -68,11 +68,11 @@ describe('files that others may have written', () => {
     const shared = join(folder, 'shared');
     await mkdir(shared);
     await chmod(shared, 0o1777);
-    expect(await said(refuseOpen(shared))).to.equal('');
+    expect(await said(requireRestrictedFile(shared))).to.equal('');
     await chmod(shared, 0o777);
-    expect(await said(refuseOpen(shared))).to.contain('may be written by every user');
-    expect(await said(refuseStrange(shared, 'file'))).to.equal('');
-    expect(await said(refuseStrange(join(folder, 'none')))).to.equal('');
-    expect(await said(readNamed('/dev/null'))).to.equal('');
+    expect(await said(requireRestrictedFile(shared))).to.contain('may be written by every user');
+    expect(await said(requireOwnedFile(shared, 'file'))).to.equal('');
+    expect(await said(requireOwnedFile(join(folder, 'none')))).to.equal('');
+    expect(await said(readConfiguredFile('/dev/null'))).to.equal('');
   });
 });

@@ -1,7 +1,7 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
 import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../../lib/formats/archive.js';
-import { archiveOf } from '../../support/release-server.js';
+import { buildArchive } from '../../support/release-server.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
@@ -50,7 +50,7 @@ describe('strict reading of packages', () => {
   describe('of a package that unpacks to more than 200 times its size', () => {
     const MIB = 1024 ** 2;
     const zeros = (mib: number): Buffer =>
-      archiveOf([
+      buildArchive([
         { path: 'app.txt', content: 'x' },
         { path: 'zeros.bin', content: Buffer.alloc(mib * MIB) },
       ]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import {
-  readFreshness,
+  parseFreshness,
   findFreshnessFault,
-  type FreshnessFacts,
+  type FreshnessContext,
   type FreshnessStatement,
 } from '../../../lib/formats/freshness.js';
 
@@ -21,7 +21,7 @@ const statement: FreshnessStatement = {
   issued_at: '2026-11-20T10:00:00.000Z',
   expires_at: '2026-11-27T10:00:00.000Z',
 };
-const facts: FreshnessFacts = {
+const facts: FreshnessContext = {
   product: 'shop',
   channel: 'stable',
   platform: 'linux-x64',
@@ -33,7 +33,7 @@ const facts: FreshnessFacts = {
 
 describe('freshness statements', () => {
   it('are read as they are written', () => {
-    expect(readFreshness(JSON.stringify(statement))).to.deep.equal(statement);
+    expect(parseFreshness(JSON.stringify(statement))).to.deep.equal(statement);
     const broken: object[] = [
       { schema: 2 },
       { latest: { any: null } },
@@ -46,14 +46,14 @@ describe('freshness statements', () => {
       { latest: { ...statement.latest, any: { version: '1.0', manifest_sha256: 'short' } } },
     ];
     for (const change of broken)
-      expect(readFreshness(JSON.stringify({ ...statement, ...change })), JSON.stringify(change)).to.equal(null);
-    for (const text of ['', '[]', 'null', '{']) expect(readFreshness(text)).to.equal(null);
+      expect(parseFreshness(JSON.stringify({ ...statement, ...change })), JSON.stringify(change)).to.equal(null);
+    for (const text of ['', '[]', 'null', '{']) expect(parseFreshness(text)).to.equal(null);
   });
 
   const cases: [
     what: string,
     statement: Partial<FreshnessStatement>,
-    facts: Partial<FreshnessFacts>,
+    facts: Partial<FreshnessContext>,
     why: RegExp | null,
   ][] = [
     ['vouch for the release that was offered', {}, {}, null],

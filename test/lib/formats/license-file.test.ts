@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FILE_CARRIERS } from '../../support/license-carriers.js';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
 
 const file = new URL('../../fixtures/vectors/license-files.json', import.meta.url);
 
@@ -84,7 +84,7 @@ describe('clients: license files', function () {
         const bare = formatLicenseFile({ ...inner, sig: signed(key, alg, inner.enc), alg, kid });
         expect(check(bare).reason, 'signed without the purpose').to.equal('wrong_signature');
         const enc = Buffer.from('{"schema":2}').toString('base64');
-        const later = formatLicenseFile({ enc, sig: signed(key, alg, LICENSE_FILE_SIGNED + enc), alg, kid });
+        const later = formatLicenseFile({ enc, sig: signed(key, alg, LICENSE_FILE_SIGNED_PREFIX + enc), alg, kid });
         expect(check(later).reason).to.equal('unknown_schema');
       });
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { differsFrom, ManifestInvalid, formatManifest, readManifest } from '../../../lib/formats/manifest.js';
+import { findIdentityMismatch, InvalidManifest, formatManifest, readManifest } from '../../../lib/formats/manifest.js';
 
 const HASH = 'a'.repeat(64);
 const release = {
@@ -94,22 +94,22 @@ describe('manifests', () => {
     it(`are rejected with ${what}`, () => {
       const text = JSON.stringify({ ...(JSON.parse(formatManifest(release)) as object), ...change });
       expect(() => readManifest(text))
-        .to.throw(ManifestInvalid)
+        .to.throw(InvalidManifest)
         .with.property('member', member);
     });
 
   it('are rejected when they are not JSON, or not an object', () => {
-    for (const text of ['', '{', '[]', 'null', '1']) expect(() => readManifest(text)).to.throw(ManifestInvalid);
+    for (const text of ['', '{', '[]', 'null', '1']) expect(() => readManifest(text)).to.throw(InvalidManifest);
   });
 
   it('belong to one release', () => {
     const manifest = readManifest(formatManifest(release));
     const asked = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
-    expect(differsFrom(manifest, asked)).to.equal(null);
-    expect(differsFrom(manifest, { ...asked, product: 'other' })).to.equal('product');
-    expect(differsFrom(manifest, { ...asked, version: '1.3' })).to.equal('version');
-    expect(differsFrom(manifest, { ...asked, channel: 'beta' })).to.equal('channel');
-    expect(differsFrom(manifest, { ...asked, platform: 'win-x64' })).to.equal('platform');
-    expect(differsFrom(manifest, { ...asked, sha256: 'b'.repeat(64) })).to.equal('package.sha256');
+    expect(findIdentityMismatch(manifest, asked)).to.equal(null);
+    expect(findIdentityMismatch(manifest, { ...asked, product: 'other' })).to.equal('product');
+    expect(findIdentityMismatch(manifest, { ...asked, version: '1.3' })).to.equal('version');
+    expect(findIdentityMismatch(manifest, { ...asked, channel: 'beta' })).to.equal('channel');
+    expect(findIdentityMismatch(manifest, { ...asked, platform: 'win-x64' })).to.equal('platform');
+    expect(findIdentityMismatch(manifest, { ...asked, sha256: 'b'.repeat(64) })).to.equal('package.sha256');
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { decodeCanonicalBase64 } from '../../../lib/formats/base64.js';
 import { KeyRefused } from '../../../lib/formats/public-key.js';
-import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../../lib/formats/signature.js';
+import { hasTrustedChain, isSignedBy, parsePublicKey, type Predecessor } from '../../../lib/formats/signature.js';
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
 const rsa = (bits = 2_048): { publicKey: KeyObject; privateKey: KeyObject } =>
@@ -14,16 +14,16 @@ describe('signatures', () => {
   const bytes = Buffer.from('{"schema":1}');
 
   it('verifies exactly the bytes that were signed', () => {
-    const key = readPublicKey(pemOf(one.publicKey));
+    const key = parsePublicKey(pemOf(one.publicKey));
     const signature = signed(bytes, one.privateKey);
     expect(isSignedBy(key, bytes, signature)).to.equal(true);
     expect(isSignedBy(key, Buffer.from('{"schema":1} '), signature)).to.equal(false);
-    expect(isSignedBy(readPublicKey(pemOf(rsa().publicKey)), bytes, signature)).to.equal(false);
+    expect(isSignedBy(parsePublicKey(pemOf(rsa().publicKey)), bytes, signature)).to.equal(false);
   });
 
   it('uses the algorithm of the key', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-    const key = readPublicKey(pemOf(publicKey));
+    const key = parsePublicKey(pemOf(publicKey));
     expect(key.algorithm).to.equal('ed25519');
     expect(isSignedBy(key, bytes, sign(null, bytes, privateKey).toString('base64'))).to.equal(true);
     expect(isSignedBy(key, bytes, signed(bytes, one.privateKey))).to.equal(false);
@@ -31,7 +31,7 @@ describe('signatures', () => {
 
   it('accepts signatures in canonical base64 only', () => {
     const signature = signed(bytes, one.privateKey);
-    const key = readPublicKey(pemOf(one.publicKey));
+    const key = parsePublicKey(pemOf(one.publicKey));
     for (const other of [`${signature}\n`, ` ${signature}`, signature.replace(/=+$/, ''), `${signature}AAAA`, '', 'x'])
       expect(isSignedBy(key, bytes, other), other).to.equal(false);
     expect(String.fromCharCode(...(decodeCanonicalBase64('QQ==') ?? []))).to.equal('A');
@@ -50,7 +50,7 @@ describe('signatures', () => {
       pemOf(one.publicKey) + pemOf(one.publicKey),
       'x'.repeat(20_000),
     ];
-    for (const pem of refused) expect(() => readPublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
+    for (const pem of refused) expect(() => parsePublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
   });
 
   describe('a chain of predecessors', () => {
@@ -62,25 +62,25 @@ describe('signatures', () => {
       public_key: pems[earlier] ?? '',
       signature: signed(der(successor), at(earlier).privateKey),
     });
-    const pin = (i: number): string => readPublicKey(pems[i] ?? '').spkiSha256;
-    const current = readPublicKey(pems[2] ?? '');
+    const pin = (i: number): string => parsePublicKey(pems[i] ?? '').spkiSha256;
+    const current = parsePublicKey(pems[2] ?? '');
     const chain = [predecessor(1, 2), predecessor(0, 1)];
 
     it('is followed from every key in it', () => {
-      expect([0, 1, 2].map((i) => chainLeadsFrom(pin(i), current, chain))).to.deep.equal([true, true, true]);
+      expect([0, 1, 2].map((i) => hasTrustedChain(pin(i), current, chain))).to.deep.equal([true, true, true]);
     });
 
     it('is not followed from another key', () => {
-      expect(chainLeadsFrom(readPublicKey(pemOf(one.publicKey)).spkiSha256, current, chain)).to.equal(false);
-      expect(chainLeadsFrom('', current, chain)).to.equal(false);
+      expect(hasTrustedChain(parsePublicKey(pemOf(one.publicKey)).spkiSha256, current, chain)).to.equal(false);
+      expect(hasTrustedChain('', current, chain)).to.equal(false);
     });
 
     it('is not followed over a link that is missing, forged or in another order', () => {
-      expect(chainLeadsFrom(pin(0), current, [predecessor(0, 1)])).to.equal(false);
-      expect(chainLeadsFrom(pin(0), current, [...chain].reverse())).to.equal(false);
+      expect(hasTrustedChain(pin(0), current, [predecessor(0, 1)])).to.equal(false);
+      expect(hasTrustedChain(pin(0), current, [...chain].reverse())).to.equal(false);
       const forged = { public_key: pems[0] ?? '', signature: signed(der(1), at(1).privateKey) };
-      expect(chainLeadsFrom(pin(0), current, [predecessor(1, 2), forged])).to.equal(false);
-      expect(chainLeadsFrom(pin(0), current, [{ public_key: 'no key', signature: '' }, ...chain])).to.equal(false);
+      expect(hasTrustedChain(pin(0), current, [predecessor(1, 2), forged])).to.equal(false);
+      expect(hasTrustedChain(pin(0), current, [{ public_key: 'no key', signature: '' }, ...chain])).to.equal(false);
     });
   });
 });

@@ -1,6 +1,6 @@
 /** Which proxy the environment names for an address. */
 import { expect } from 'chai';
-import { getProxyForUrl, InvalidProxy } from '../../../lib/http/proxy.js';
+import { getProxyForUrl, InvalidProxyVariable } from '../../../lib/http/proxy.js';
 
 describe('getProxyForUrl', () => {
   const CASES: [name: string, url: string, env: Record<string, string>, proxy: string | null][] = [
@@ -31,7 +31,7 @@ describe('getProxyForUrl', () => {
   for (const value of ['socks5://proxy:1', 'http://', 'a b', 'proxy:port'])
     it(`rejects ${value} and names the variable (S09)`, () =>
       expect(() => getProxyForUrl(new URL('https://a.test'), { https_proxy: value })).to.throw(
-        InvalidProxy,
+        InvalidProxyVariable,
         /^https_proxy must be host:port/,
       ));
 });

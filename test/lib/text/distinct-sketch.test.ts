@@ -6,22 +6,22 @@ import {
   estimateDistinct,
   MAX_EXACT_COUNT,
   mergeSketches,
-  toPrint,
-  addPrints,
-  type Print,
+  toSketchHash,
+  addHashes,
+  type SketchHash,
 } from '../../../lib/text/distinct-sketch.js';
 
-const print = (seed: string | number): Print => toPrint(createHash('sha256').update(String(seed)).digest());
-const prints = (from: number, to: number, kind = ''): Print[] =>
+const print = (seed: string | number): SketchHash => toSketchHash(createHash('sha256').update(String(seed)).digest());
+const prints = (from: number, to: number, kind = ''): SketchHash[] =>
   Array.from({ length: to - from }, (_, i) => print(`${kind}${from + i}`));
 /** Of as many different things, by one hash for all. */
-const manyPrints = (count: number, seed: string): Print[] => {
+const manyPrints = (count: number, seed: string): SketchHash[] => {
   const bytes = createHash('shake256', { outputLength: 32 * count })
     .update(seed)
     .digest();
-  return Array.from({ length: count }, (_, i) => toPrint(bytes.subarray(32 * i, 32 * (i + 1))));
+  return Array.from({ length: count }, (_, i) => toSketchHash(bytes.subarray(32 * i, 32 * (i + 1))));
 };
-const sketchOf = (all: readonly Print[]): string | null => addPrints(null, all);
+const sketchOf = (all: readonly SketchHash[]): string | null => addHashes(null, all);
 
 /** Names of people, often of the same few. */
 const people = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }).map((names) => names.map(print));
@@ -29,7 +29,7 @@ const people = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }).ma
 describe('a sketch of different things', () => {
   it('is exact for few values, and null for none', () => {
     expect(estimateDistinct(null)).to.equal(0);
-    expect(addPrints(null, [])).to.equal(null);
+    expect(addHashes(null, [])).to.equal(null);
     for (let n = 1; n <= MAX_EXACT_COUNT; n++) expect(estimateDistinct(sketchOf(prints(0, n)))).to.equal(n);
     expect(MAX_EXACT_COUNT).to.be.at.least(50);
   });
@@ -56,7 +56,7 @@ describe('a sketch of different things', () => {
       const errors = Array.from({ length: rounds }, (_, round) => {
         let sketch: string | null = null;
         for (let from = 0; from < n; from += 50_000)
-          sketch = addPrints(sketch, manyPrints(Math.min(50_000, n - from), `${n}/${round}/${from}`));
+          sketch = addHashes(sketch, manyPrints(Math.min(50_000, n - from), `${n}/${round}/${from}`));
         return estimateDistinct(sketch) / n - 1;
       });
       const root = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / rounds);
@@ -71,8 +71,8 @@ describe('a sketch of different things', () => {
       fc.property(people, people, (a, b) => {
         const whole = sketchOf([...a, ...b]);
         expect(sketchOf([...b, ...a])).to.equal(whole);
-        expect(addPrints(sketchOf(a), b)).to.equal(whole);
-        expect(addPrints(whole, a)).to.equal(whole);
+        expect(addHashes(sketchOf(a), b)).to.equal(whole);
+        expect(addHashes(whole, a)).to.equal(whole);
       }),
     );
   });

@@ -1,7 +1,7 @@
 /** Title of an error group (contract 21, intake). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { getShortClassName, titleOf } from '../../../lib/text/error-title.js';
+import { getShortClassName, toErrorTitle } from '../../../lib/text/error-title.js';
 
 describe('errorstream: titles', () => {
   const classes: [string, string][] = [
@@ -35,12 +35,12 @@ describe('errorstream: titles', () => {
   }
 
   it('is class and first line', () => {
-    expect(titleOf('a.b.C', 'it breaks\nsecond')).to.equal('C: it breaks');
-    expect(titleOf('a.b.C', '\r\n  it breaks \r\nsecond')).to.equal('C: it breaks');
-    expect(titleOf(null, 'it breaks')).to.equal('it breaks');
-    expect(titleOf('a.b.C', '')).to.equal('C');
-    expect(titleOf('C', 'x'.repeat(200))).to.equal(`C: ${'x'.repeat(160)}`);
-    expect(titleOf('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
+    expect(toErrorTitle('a.b.C', 'it breaks\nsecond')).to.equal('C: it breaks');
+    expect(toErrorTitle('a.b.C', '\r\n  it breaks \r\nsecond')).to.equal('C: it breaks');
+    expect(toErrorTitle(null, 'it breaks')).to.equal('it breaks');
+    expect(toErrorTitle('a.b.C', '')).to.equal('C');
+    expect(toErrorTitle('C', 'x'.repeat(200))).to.equal(`C: ${'x'.repeat(160)}`);
+    expect(toErrorTitle('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
   });
 
   it('is one line of limited length, never empty', () => {
@@ -64,7 +64,7 @@ describe('errorstream: titles', () => {
     fc.assert(
       fc.property(text, text, (name, message) => {
         fc.pre(name.trim() !== '' || message.trim() !== '');
-        const title = titleOf(name.trim() === '' ? null : name, message);
+        const title = toErrorTitle(name.trim() === '' ? null : name, message);
         expect(title).to.match(/^[^\r\n\u2028]+$/u);
         expect(Array.from(title).length).to.be.at.most(200);
       }),

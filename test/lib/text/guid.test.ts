@@ -1,6 +1,6 @@
 /** GUIDs as text. */
 import { expect } from 'chai';
-import { GUID, GUID_START, parseGuid, isGuid, getGuidTime } from '../../../lib/text/guid.js';
+import { GUID_SOURCE, GUID_START_SOURCE, parseGuid, isGuid, getGuidTime } from '../../../lib/text/guid.js';
 
 const SOME = '01941f29-7c00-7000-8000-000000000001';
 
@@ -12,8 +12,8 @@ describe('lib: guid', () => {
   });
 
   it('is found in a text, and suggested by its first characters', () => {
-    expect(`order ${SOME} is gone`.replace(new RegExp(GUID), '<guid>')).to.equal('order <guid> is gone');
-    expect(new RegExp(`^${GUID_START}`).test(SOME)).to.equal(true);
+    expect(`order ${SOME} is gone`.replace(new RegExp(GUID_SOURCE), '<guid>')).to.equal('order <guid> is gone');
+    expect(new RegExp(`^${GUID_START_SOURCE}`).test(SOME)).to.equal(true);
   });
 
   it('returns the time of a UUIDv7, and of no other', () => {

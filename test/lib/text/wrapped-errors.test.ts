@@ -1,6 +1,6 @@
 /** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
 import { expect } from 'chai';
-import { findInnerError, isWrapper, listMemberTypes } from '../../../lib/text/wrapped-errors.js';
+import { findInnerError, isWrapperError, listMemberTypes } from '../../../lib/text/wrapped-errors.js';
 import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
 import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 
@@ -103,15 +103,15 @@ describe('wrapped errors', () => {
   });
 
   it('recognizes wrappers by class or message', () => {
-    expect(isWrapper('java.lang.reflect.InvocationTargetException', null)).to.equal(true);
-    expect(isWrapper('Error', 'There was an error while hydrating. Because …')).to.equal(true);
+    expect(isWrapperError('java.lang.reflect.InvocationTargetException', null)).to.equal(true);
+    expect(isWrapperError('Error', 'There was an error while hydrating. Because …')).to.equal(true);
     expect(
-      isWrapper(
+      isWrapperError(
         'Microsoft.EntityFrameworkCore.DbUpdateException',
         'An error occurred while saving the entity changes. See the inner exception for details.',
       ),
     ).to.equal(true);
-    expect(isWrapper('PaymentFailed', 'card declined')).to.equal(false);
-    expect(isWrapper(null, null)).to.equal(false);
+    expect(isWrapperError('PaymentFailed', 'card declined')).to.equal(false);
+    expect(isWrapperError(null, null)).to.equal(false);
   });
 });

@@ -100,7 +100,7 @@ describe('access and projects: commands', () => {
       created_by: 'command line',
     });
     expect(Date.parse(String(made['expires_at'])) - w.clock.now()).to.equal(60_000);
-    expect(await authenticator.bearer(String(made['token']))).to.include({ id: made['id'] });
+    expect(await authenticator.authenticateBearer(String(made['token']))).to.include({ id: made['id'] });
     const listed = await run('token list');
     expect(JSON.stringify(listed)).not.to.include(String(made['token']));
     expect((listed.json as { items: unknown[] }).items).to.have.length(1);
@@ -108,7 +108,7 @@ describe('access and projects: commands', () => {
       id: made['id'],
       revoked_at: w.clock.iso(),
     });
-    expect(await authenticator.bearer(String(made['token']))).to.equal(null);
+    expect(await authenticator.authenticateBearer(String(made['token']))).to.equal(null);
     expect(await refused(run('token revoke', {}, ['nope']))).to.include({ code: 'not_found' });
   });
 
@@ -135,7 +135,7 @@ describe('access and projects: commands', () => {
     const made = await json('token create', { name: 'one', scopes: 'bugtracker:manage', agent });
     expect(made).to.include({ agent });
     const authenticator = w.others[AUTHENTICATOR.name] as Authenticator;
-    expect(await authenticator.bearer(String(made['token']))).to.include({ agent });
+    expect(await authenticator.authenticateBearer(String(made['token']))).to.include({ agent });
     expect(await json('token create', { name: 'any', scopes: 'bugtracker:manage' })).to.include({ agent: null });
   });
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import {
   added,
   addedBy,
@@ -147,7 +147,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Parti
   const rows = <T extends Doc>(name: string): Collection<T> => w.store.collection<T>(`${plugin.id}_${name}`);
   const extensions = <T>({ point }: ExtensionPoint<T>): T[] =>
     w.added.filter((one) => one.point === point).map(({ value }) => value as T);
-  const scope = Scope.root({
+  const scope = ContainerScope.createRoot({
     ...w.others,
     ...ports,
     app,

@@ -3,18 +3,18 @@ import 'reflect-metadata';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HapiServer } from '../../../adapters/hapi/server.js';
-import { helpers } from '../../../web/helpers.js';
+import { createHelpers } from '../../../web/helpers.js';
 import { definePlugin, extend, type Extension, type Plugin } from '../../../kernel/contract.js';
 import type { KernelParts } from '../../../kernel/kernel.js';
 import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
-import { CREDENTIALS, FIRST_START } from '../../../ports/domain/access.js';
+import { CREDENTIALS, ADMIN_BOOTSTRAP } from '../../../ports/domain/access.js';
 import { AUDIT, type AuditLog } from '../../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer } from '../../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { boot, wereJudged, type Harness } from '../../harness.js';
+import { bootTestKernel, markValidated, type TestKernel } from '../../harness.js';
 import { fakeMetrics } from '../../kit/fakes.js';
 import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
 
@@ -34,7 +34,7 @@ interface Probe {
   audit: AuditLog;
   projects: ProjectDirectory;
   /** What hangs on a project, by noun: a test puts its own in place. */
-  uses: Partial<Record<(typeof NOUNS)[number], ProjectUsage['inUse']>>;
+  uses: Partial<Record<(typeof NOUNS)[number], ProjectUsage['isInUse']>>;
   ensureAdmin(): Promise<unknown>;
 }
 
@@ -59,12 +59,12 @@ function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
     version: '1.0.0',
     api: 1,
     title: 'Probe',
-    needs: [TOKENS.name, AUDIT.name, PROJECTS.name, FIRST_START.name, CREDENTIALS.name],
+    needs: [TOKENS.name, AUDIT.name, PROJECTS.name, ADMIN_BOOTSTRAP.name, CREDENTIALS.name],
     extends: [PROJECT_USAGE.point],
     scopes,
     setup(ctx) {
       const uses: Probe['uses'] = {};
-      const ensureAdmin = (): Promise<unknown> => ctx.resolve(FIRST_START).ensureAdmin();
+      const ensureAdmin = (): Promise<unknown> => ctx.resolve(ADMIN_BOOTSTRAP).ensureAdmin();
       Object.assign(into, {
         tokens: ctx.resolve(TOKENS),
         audit: ctx.resolve(AUDIT),
@@ -73,7 +73,7 @@ function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
         ensureAdmin,
       });
       const usage = (noun: (typeof NOUNS)[number]): Extension =>
-        extend(PROJECT_USAGE, { noun, inUse: async (slug) => (await uses[noun]?.(slug)) ?? false });
+        extend(PROJECT_USAGE, { noun, isInUse: async (slug) => (await uses[noun]?.(slug)) ?? false });
       return { extensions: NOUNS.map(usage) };
     },
   });
@@ -89,7 +89,7 @@ export interface Answer {
 
 export class HttpFixture {
   private constructor(
-    readonly harness: Harness,
+    readonly harness: TestKernel,
     readonly server: HapiServer,
     readonly clock: ManualClock,
     readonly parts: Probe,
@@ -118,7 +118,7 @@ export class HttpFixture {
       version: '0',
       timezone: 'UTC',
       webDir: join(HERE, '../../../web'),
-      helpers: helpers({ timezone: 'UTC', now: clock.now }),
+      helpers: createHelpers({ timezone: 'UTC', now: clock.now }),
       log,
       clock,
       ids,
@@ -126,7 +126,7 @@ export class HttpFixture {
     });
     const more = options.plugins ?? [];
     const missing = ABSENT_SCOPES.filter((scope) => !more.some(({ scopes = [] }) => scopes.includes(scope)));
-    const harness = await boot([access, projects, probe(into, missing), ...more], {
+    const harness = await bootTestKernel([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD }, ...options.sections },
@@ -137,7 +137,7 @@ export class HttpFixture {
         cipher,
         hasher: new FakeHasher(),
         // The probe is made anew for each.
-        builtinTested: wereJudged(more, 'web server'),
+        builtinTested: markValidated(more, 'web server'),
         ...options.parts,
       },
     });

@@ -377,7 +377,7 @@ describe('access: HTTP', function () {
       expect(await act('role', { role: 'installer' })).to.equal(303);
       expect(await act('delete')).to.equal(303);
       expect((await admin.get(`/users/${id}`)).status).to.equal(404);
-      const { items } = await fixture.parts.audit.recent(20);
+      const { items } = await fixture.parts.audit.listRecent(20);
       const changes = items.filter(({ target, action }) => target === 'mem' && action.startsWith('user.'));
       const own = changes.map(({ actor, action }) => `${actor} ${action}`);
       expect(own).to.have.members(

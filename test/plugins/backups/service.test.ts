@@ -1,11 +1,11 @@
 /** When the service makes a backup, and what it says of the newest one (contract 95, command line). */
 import { expect } from 'chai';
-import { isDue, isOverdue } from '../../../plugins/backups/schedule.js';
+import { isBackupDue, isBackupOverdue } from '../../../plugins/backups/schedule.js';
 import { BackupService } from '../../../plugins/backups/service.js';
-import { NO_BACKUPS, type BackupNote, type Backups } from '../../../ports/store/backups.js';
+import { NO_BACKUPS, type BackupInfo, type Backups } from '../../../ports/store/backups.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 
 const HOUR = 3_600_000;
 const CONFIG = { every_hours: 24, path: 'backups', keep: 7 };
@@ -13,67 +13,67 @@ const state = { everyMs: 24 * HOUR, runningMs: HOUR, newestAgeMs: null, failedAg
 
 describe('the schedule of backups', () => {
   it('is due when none exists or the newest is old enough, never right after the start or when disabled', () => {
-    expect(isDue(state)).to.equal(true);
-    expect(isDue({ ...state, newestAgeMs: 24 * HOUR })).to.equal(true);
-    expect(isDue({ ...state, newestAgeMs: 23 * HOUR })).to.equal(false);
-    expect(isDue({ ...state, runningMs: 60_000 })).to.equal(false);
-    expect(isDue({ ...state, everyMs: 0 })).to.equal(false);
+    expect(isBackupDue(state)).to.equal(true);
+    expect(isBackupDue({ ...state, newestAgeMs: 24 * HOUR })).to.equal(true);
+    expect(isBackupDue({ ...state, newestAgeMs: 23 * HOUR })).to.equal(false);
+    expect(isBackupDue({ ...state, runningMs: 60_000 })).to.equal(false);
+    expect(isBackupDue({ ...state, everyMs: 0 })).to.equal(false);
   });
 
   it('retries a failed one after an hour, or after the interval where it is shorter', () => {
-    expect(isDue({ ...state, failedAgoMs: HOUR - 1 })).to.equal(false);
-    expect(isDue({ ...state, failedAgoMs: HOUR })).to.equal(true);
-    expect(isOverdue(state)).to.equal(false);
-    expect(isOverdue({ ...state, runningMs: 26 * HOUR })).to.equal(true);
-    expect(isOverdue({ ...state, runningMs: 26 * HOUR, newestAgeMs: HOUR })).to.equal(false);
+    expect(isBackupDue({ ...state, failedAgoMs: HOUR - 1 })).to.equal(false);
+    expect(isBackupDue({ ...state, failedAgoMs: HOUR })).to.equal(true);
+    expect(isBackupOverdue(state)).to.equal(false);
+    expect(isBackupOverdue({ ...state, runningMs: 26 * HOUR })).to.equal(true);
+    expect(isBackupOverdue({ ...state, runningMs: 26 * HOUR, newestAgeMs: HOUR })).to.equal(false);
   });
 });
 
 describe('automatic backups', () => {
-  const made: BackupNote[] = [];
+  const made: BackupInfo[] = [];
   let fail: Error | null = null;
   const clock = new ManualClock();
   const backups: Backups = {
     folder: '/var/aos/backups',
-    newest: async () => made.at(-1) ?? null,
-    make: async () => {
+    findNewest: async () => made.at(-1) ?? null,
+    create: async () => {
       if (fail) throw fail;
       const note = { path: `/var/aos/backups/${made.length}`, at: clock.iso(), bytes: 10 };
       made.push(note);
       return note;
     },
-    noteMigrated: async () => undefined,
+    recordMigration: async () => undefined,
   };
   const service = new BackupService(backups, clock, new RecordingLog(), CONFIG);
-  const tick = (): Promise<void> => service.tick(new AbortController().signal);
+  const tick = (): Promise<void> => service.runIfDue(new AbortController().signal);
 
   it('are made when due and shown in health, which fails from a failed one until a success', async () => {
     await tick();
     expect(made).to.have.length(0);
-    expect(await service.health()).to.deep.include({ ok: true, last_at: null, path: '/var/aos/backups' });
+    expect(await service.checkHealth()).to.deep.include({ ok: true, last_at: null, path: '/var/aos/backups' });
     clock.advance(HOUR);
     await tick();
     await tick();
     expect(made).to.have.length(1);
-    const health = await service.health();
+    const health = await service.checkHealth();
     expect(health).to.deep.include({ ok: true, last_at: made[0]?.at, path: '/var/aos/backups/0', last_bytes: 10 });
     expect(health['note']).to.match(/another disk .* operator/);
     clock.advance(24 * HOUR);
     fail = new Error('There is no room for x: free some space.');
-    expect((await rejection(tick())).message).to.match(/no room/);
-    expect(await service.health()).to.deep.include({ ok: false, error: fail.message, last_at: made[0]?.at });
+    expect((await getRejection(tick())).message).to.match(/no room/);
+    expect(await service.checkHealth()).to.deep.include({ ok: false, error: fail.message, last_at: made[0]?.at });
     fail = null;
     await tick();
     expect(made).to.have.length(1);
     clock.advance(HOUR);
     await tick();
     expect(made).to.have.length(2);
-    expect(await service.health()).to.include({ ok: true });
+    expect(await service.checkHealth()).to.include({ ok: true });
   });
 
   it('are not made on another engine, without a fault', async () => {
     const other = new BackupService(NO_BACKUPS, clock, new RecordingLog(), CONFIG);
-    await other.tick(new AbortController().signal);
-    expect(await other.health()).to.deep.include({ ok: true, last_at: null, path: null });
+    await other.runIfDue(new AbortController().signal);
+    expect(await other.checkHealth()).to.deep.include({ ok: true, last_at: null, path: null });
   });
 });

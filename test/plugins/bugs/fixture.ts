@@ -1,13 +1,13 @@
 /** The services of the bugs plugin over a store of the test's choice, with a clock that the test moves. */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
+import type { ItemListResponse } from '../../../plugins/bugs/lists/lists.js';
 import type { BugCaller } from '../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import type { BugDeps } from '../../../plugins/bugs/deps.js';
-import { KnownBuilds } from '../../../plugins/bugs/builds/known-builds.js';
+import { PublishedBuildRepository } from '../../../plugins/bugs/builds/known-builds.js';
 import { buildServices, type BugServices } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
@@ -16,7 +16,7 @@ import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
 import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
-import { LIVE, liveTokens, noAccounts } from '../../support/access.js';
+import { LIVE_TOKEN, liveTokens, noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: BugCaller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
@@ -46,9 +46,9 @@ const info = (slug: string): ProjectInfo => ({
 
 const PROJECTS: ProjectDirectory = {
   get: async (slug) => info(slug),
-  byNumber: async () => null,
+  findByNumber: async () => null,
   list: async () => [info('alpha'), info('beta')],
-  accepting: async (slug) => {
+  requireAccepting: async (slug) => {
     if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
     return info(slug);
   },
@@ -56,7 +56,7 @@ const PROJECTS: ProjectDirectory = {
 
 /** Accounts that the fixture knows. */
 const ACCOUNTS = ['alice', 'bob', 'member'];
-export { LIVE };
+export { LIVE_TOKEN };
 
 export interface Told {
   id: string;
@@ -76,7 +76,7 @@ export interface Fixture extends BugServices {
 }
 
 const STORE = new PluginStores('bugs', COLLECTIONS);
-export const { nameOf, ensured } = STORE;
+export const { toStoredName: nameOf, ensureCollections } = STORE;
 
 /** A process of its own over the store. @param change what is not as it should be */
 export function fixtureOn(
@@ -107,7 +107,7 @@ export function fixtureOn(
     waiting: store.collection(nameOf('waiting')),
     ruleLists: store.collection(nameOf('rulelists')),
     ruleRevisions: store.collection(nameOf('rulerevisions')),
-    transact: STORE.transactOf(store),
+    transact: STORE.createTransact(store),
     clock,
     ids: new RandomIds(clock),
     log,
@@ -125,8 +125,8 @@ export function fixtureOn(
     projects: PROJECTS,
     accounts: {
       ...noAccounts,
-      names: async (most) => ACCOUNTS.slice(0, most),
-      named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null,
+      listUsernames: async (most) => ACCOUNTS.slice(0, most),
+      findUsername: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null,
     },
     liveTokens,
     builds: store.collection(nameOf('builds')),
@@ -145,15 +145,15 @@ export function fixtureOn(
     reports: new ReportMetrics(fakeMetrics),
   };
   change(deps);
-  const scope = Scope.root({});
-  const { known, ...rest } = { ...buildServices(scope, deps), ...scope.services({ known: KnownBuilds }) };
+  const scope = ContainerScope.createRoot({});
+  const { known, ...rest } = { ...buildServices(scope, deps), ...scope.services({ known: PublishedBuildRepository }) };
   const published = (version: string, build: string | null = null, project = 'alpha'): Promise<void> =>
     known.add(project, { version, build });
   return { ...rest, store, deps, clock, told, log, published };
 }
 
 export async function memoryFixture(): Promise<Fixture> {
-  return fixtureOn(await ensured(new MemoryStore()));
+  return fixtureOn(await ensureCollections(new MemoryStore()));
 }
 
 export const STORES = STORE.embedded;
@@ -235,7 +235,7 @@ export async function itemIn(fixture: Fixture, status: string, title = `Item ${+
 
 /** The item as the API shows it. */
 /** The items of a list's answer. */
-export const listed = ({ items }: Pick<ListAnswer, 'items'>): Item[] => items;
+export const listed = ({ items }: Pick<ItemListResponse, 'items'>): Item[] => items;
 
 export const shown = async (fixture: Fixture, name: string): Promise<Item> =>
-  (await fixture.lists.detail(name, MANAGER)).item;
+  (await fixture.lists.getDetail(name, MANAGER)).item;

@@ -7,17 +7,17 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { indexesOf, servedBy } from '../../../adapters/mongodb/indexes.js';
-import { packageRoot } from '../../../config/load.js';
+import { buildIndexPlan, listServedFields } from '../../../adapters/mongodb/indexes.js';
+import { findPackageRoot } from '../../../config/load.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { toItemFilter, toItemSort, SORTS, type ItemQuery } from '../../../plugins/bugs/item/filters.js';
+import { toItemFilter, toItemSort, SORT_NAMES, type ItemQuery } from '../../../plugins/bugs/item/filters.js';
 import type { CollectionSpec } from '../../../ports/store.js';
 import { HOT_QUERIES } from './hot-queries.js';
 
 const ITEMS = COLLECTIONS.find(({ name }) => name === 'items') as CollectionSpec;
-const { own, shared } = indexesOf(ITEMS);
+const { own, shared } = buildIndexPlan(ITEMS);
 const OWN = own.map(({ key }) => Object.keys(key).filter((field) => field !== '_id'));
-const FEW = shared === null ? [] : servedBy(shared);
+const FEW = shared === null ? [] : listServedFields(shared);
 
 interface Query {
   filter: readonly string[];
@@ -55,7 +55,7 @@ function planOf({ filter, order }: Query): string | null {
   return walked === null ? named(finding.fields) : `${named(finding.fields)}, or ${named(walked.fields)} walked`;
 }
 
-const queryOf = (query: ItemQuery, sort: (typeof SORTS)[number]): Query => ({
+const queryOf = (query: ItemQuery, sort: (typeof SORT_NAMES)[number]): Query => ({
   filter: Object.keys(toItemFilter(query)),
   order: toItemSort(sort)[0]?.[0],
 });
@@ -82,7 +82,7 @@ describe('bugs: plans on MongoDB', () => {
   });
 
   it('are those of docs/scaling.md', async () => {
-    const page = await readFile(join(packageRoot(), 'docs', 'scaling.md'), 'utf8');
+    const page = await readFile(join(findPackageRoot(), 'docs', 'scaling.md'), 'utf8');
     for (const { for: what, filter, sort } of HOT_QUERIES.filter(({ collection }) => collection === 'items')) {
       const plan = planOf({ filter, order: sort[0]?.[0] });
       const row = page.split('\n').find((line) => line.startsWith(`| ${what} `));
@@ -92,7 +92,7 @@ describe('bugs: plans on MongoDB', () => {
 
   for (const offered of [...OFFERED, { regression: [true] }, { muted: [true] }]) {
     it(`a list by ${Object.keys(offered).join()} reads no document in vain, in any order, alone and in a project`, () => {
-      for (const sort of SORTS) {
+      for (const sort of SORT_NAMES) {
         expect(planOf(queryOf(offered, sort)), sort).to.be.a('string');
         expect(planOf(queryOf({ ...offered, project: ['shop'] }, sort)), `${sort} in a project`).to.be.a('string');
       }

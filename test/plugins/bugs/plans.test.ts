@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { findSql } from '../../../adapters/sqlite/reading/reads.js';
+import { buildFindSql } from '../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { narrowToAny, excludeReleasedBy } from '../../../plugins/bugs/item/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
@@ -22,8 +22,8 @@ describe('bugs: plans of the hot queries', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-plans-'));
     connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
-    connection.transaction(() => COLLECTIONS.forEach((spec) => ensureCollection(connection, spec)));
-    connection.refresh();
+    connection.runTransaction(() => COLLECTIONS.forEach((spec) => ensureCollection(connection, spec)));
+    connection.refreshSchema();
   });
   after(async () => {
     connection.close();
@@ -31,7 +31,7 @@ describe('bugs: plans of the hot queries', () => {
   });
 
   const planOf = (collection: string, filter: Filter, sort: Sort): string => {
-    const sql = findSql(connection.table(collection) as Table, { filter, sort }, {}, 'body');
+    const sql = buildFindSql(connection.getTable(collection) as Table, { filter, sort }, {}, 'body');
     const rows = connection.prepare(`EXPLAIN QUERY PLAN ${sql.text}`).all([...sql.values, 51]);
     return rows.map((row) => String(row[3])).join('; ');
   };
@@ -41,7 +41,7 @@ describe('bugs: plans of the hot queries', () => {
       const sorted = sort[0]?.[0];
       const conditions = Object.fromEntries(filter.map((path) => [path, path === sorted ? { gt: 'a' } : 'a']));
       const plan = planOf(collection, conditions, sort);
-      const { values } = connection.table(collection) as Table;
+      const { values } = connection.getTable(collection) as Table;
       if (sorted === undefined && filter.some((path) => values.includes(path))) return;
       expect(plan).to.match(/^(?:SEARCH|SCAN) \w+ USING (?:PRIMARY KEY|(?:COVERING )?INDEX) /);
       if (sorted === undefined) expect(plan).to.match(/^SEARCH /);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Redirect } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { localPath, themePage } from '../../../plugins/dashboard/theme.js';
+import { toLocalPath, themePage } from '../../../plugins/dashboard/theme.js';
 import { Html } from '../../../web/helpers/html.js';
 import { renderFile } from '../../web/templates.js';
 import { request, session } from '../health/fakes.js';
@@ -33,9 +33,9 @@ describe('POST /theme', () => {
       'bugs',
       '/\t/evil',
     ]) {
-      expect(localPath(back), JSON.stringify(back)).to.equal('/');
+      expect(toLocalPath(back), JSON.stringify(back)).to.equal('/');
     }
-    expect(localPath('/bugs/shop-1?a=b%20c')).to.equal('/bugs/shop-1?a=b%20c');
+    expect(toLocalPath('/bugs/shop-1?a=b%20c')).to.equal('/bugs/shop-1?a=b%20c');
   });
 });
 

@@ -5,7 +5,7 @@ import { cutText } from '../../../lib/text/cut-text.js';
 import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/cut.js';
 import { getJsonSize } from '../../../lib/json/json-size.js';
 import type { Json } from '../../../ports/store.js';
-import { staysLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/work.js';
 
 /** Letters of one and of two units. */
 const UNITS = fc.constantFrom('a', 'ß', '漢', '😀', '𝔸', '\n');
@@ -71,7 +71,7 @@ describe('errorstream: cutting', () => {
   it('stops early for values that are much too large', () => {
     const made = { blob: 'x'.repeat(8_000_000), list: Array.from({ length: 90_000 }, (_, i) => i) };
     const huge = JSON.parse(JSON.stringify(made)) as typeof made;
-    staysLinear(() => {
+    expectLinear(() => {
       cutObject(huge, 32_768);
       cutText(huge.blob, 8192);
       cutNewest(huge.list, 50, 65_536);

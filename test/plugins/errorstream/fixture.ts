@@ -6,13 +6,13 @@ import type { RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { boot, type Harness, type HarnessOptions } from '../../harness.js';
-import { fakeProjects } from '../../support/projects.js';
+import { bootTestKernel, type TestKernel, type HarnessOptions } from '../../harness.js';
+import { createFakeProjects } from '../../support/projects.js';
 
 export const TOKEN = 'master:bugtracker:report';
 export const PATH = '/api/errors/v1/report';
 
-const projects = fakeProjects({
+const projects = createFakeProjects({
   accepting: async (slug) => {
     if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
     return { slug };
@@ -31,7 +31,7 @@ const bound = (spec: RouteSpec): RouteSpec => ({
 
 export class Fixture {
   private constructor(
-    readonly service: Harness,
+    readonly service: TestKernel,
     readonly server: TestServer,
   ) {}
 
@@ -39,9 +39,9 @@ export class Fixture {
   static async create(
     options: HarnessOptions = {},
     server: Partial<HapiServerOptions> = {},
-    more: Parameters<typeof boot>[0] = [],
+    more: Parameters<typeof bootTestKernel>[0] = [],
   ): Promise<Fixture> {
-    const service = await boot([fakeAccess, projects, bugs, ...more, errorstream], options);
+    const service = await bootTestKernel([fakeAccess, projects, bugs, ...more, errorstream], options);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Fixture(service, await TestServer.create({ routes }, server));
   }

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/contract.js';
 import otlp from '../../../plugins/otlp/plugin.js';
 import { findScriptFrames, replaceFrames } from '../../../plugins/errorstream/trace-lines.js';
-import { FRAME_REWRITER, type FrameQuestion, type FrameRewriter } from '../../../ports/domain/frames.js';
+import { FRAME_REWRITER, type FrameRewriteRequest, type FrameRewriter } from '../../../ports/domain/frames.js';
 import type { SourcePosition } from '../../../ports/source-maps/reader.js';
-import { staysLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/work.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { error, Fixture, TOKEN } from './fixture.js';
 
@@ -50,17 +50,17 @@ describe('errorstream: minified traces', () => {
 
   it('take a hostile text in linear time', () => {
     const pieces = [':1:1', '(', ' (', 'at ', '@', 'https://', '.js', '/', '\n', ':', 'a'];
-    staysLinear(() => {
+    expectLinear(() => {
       for (const piece of pieces) findScriptFrames(`    at ${piece.repeat(60_000)}:1:1`);
     });
   });
 
   describe('over HTTP', () => {
     let fixture: Fixture;
-    let asked: FrameQuestion[];
+    let asked: FrameRewriteRequest[];
     /** The project `alpha` has maps of one release. */
     const rewriter: FrameRewriter = {
-      hasNone: (project) => project !== 'alpha',
+      hasNoMaps: (project) => project !== 'alpha',
       rewrite: async (question) => {
         asked.push(question);
         const known = question.release === 'alpha@1.4.2';

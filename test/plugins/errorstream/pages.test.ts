@@ -39,7 +39,7 @@ interface Asked {
   queries: ErrorGroupQuery[];
 }
 
-function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['groups']['perHour']>> = null): Asked {
+function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['groups']['getHourlyCounts']>> = null): Asked {
   const queries: ErrorGroupQuery[] = [];
   const deps: ErrorPageDeps = {
     groups: {
@@ -48,9 +48,9 @@ function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['g
         return { items, next: items.length > 1 ? 'next-page' : null };
       },
       count: async () => 1234,
-      filterCounts: async () => ({ error_level: { fatal: 1_000_000, error: 2 }, status: {}, project: {} }),
-      perHour: async () => sums,
-      changes: async () => ({ items: [], mark: '2026-11-20T08:15:20.123Z' }),
+      getFilterCounts: async () => ({ error_level: { fatal: 1_000_000, error: 2 }, status: {}, project: {} }),
+      getHourlyCounts: async () => sums,
+      listChanges: async () => ({ items: [], mark: '2026-11-20T08:15:20.123Z' }),
     },
     projects: { list: async () => [] },
     clock: fakeClock(),

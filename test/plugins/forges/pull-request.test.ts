@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import type { Forge } from '../../../plugins/forges/verification.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { Visitor } from '../../support/visitor.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
+import { BrowserVisitor } from '../../support/visitor.js';
 import { Agent, ALL, granted } from '../mcp/fixture.js';
 import { changed, delivery, signed } from './fixture.js';
 
@@ -50,20 +50,20 @@ describe('forges: the state of a pull request by its address', function () {
   let token: string;
   let secret: string;
   let agent: Agent;
-  let person: Visitor;
+  let person: BrowserVisitor;
 
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token(ALL, 'shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken(ALL, 'shop');
     const path = '/api/projects/v1/projects/shop/forge-secret';
-    const made = await service.request('POST', path, await service.token('projects:manage,bugtracker:manage'));
+    const made = await service.request('POST', path, await service.createToken('projects:manage,bugtracker:manage'));
     secret = made.body['forge_secret'] as string;
     // The deliveries name shop-1 and shop-2 in their texts; the items of this test are named by nobody.
     for (const title of ['The total is wrong', 'The cart is empty']) await report(title);
     agent = await Agent.connect(service.url, token);
-    person = new Visitor(service);
-    expect(await person.signIn(ADMIN)).to.equal(303);
+    person = new BrowserVisitor(service);
+    expect(await person.signIn(ADMIN_ACCOUNT)).to.equal(303);
   });
   after(async () => {
     await agent?.close();
@@ -135,8 +135,8 @@ describe('forges: the state of a pull request by its address', function () {
   });
 
   it('ignores a request of another project', async () => {
-    await service.project('other');
-    const own = await service.token(ALL, 'other');
+    await service.createProject('other');
+    const own = await service.createToken(ALL, 'other');
     const path = '/api/bugtracker/v1/report';
     const made = await service.request('POST', path, own, { project: 'other', title: 'x', pr_url: FORGES[0]?.url });
     const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${String(made.body['ref'])}`, own);
@@ -145,15 +145,15 @@ describe('forges: the state of a pull request by its address', function () {
   });
 
   it('the merge gives its commit to an item that was resolved before it', async () => {
-    const other = await TestService.here();
+    const other = await TestService.createInProcess();
     try {
-      await other.project('shop');
-      const bearer = await other.token(ALL, 'shop');
+      await other.createProject('shop');
+      const bearer = await other.createToken(ALL, 'shop');
       const call = async (method: string, path: string, body?: object) =>
         (await other.request(method, `/api/bugtracker/v1${path}`, bearer, body)).body;
       await call('POST', '/report', { project: 'shop', title: 'The total is wrong' });
       await call('PATCH', '/bugs/shop-1', { status: 'resolved', resolved_in_build: '1.5.0', pr_url: FORGES[0]?.url });
-      const manage = await other.token('projects:manage,bugtracker:manage');
+      const manage = await other.createToken('projects:manage,bugtracker:manage');
       const secrets = await other.request('POST', '/api/projects/v1/projects/shop/forge-secret', manage);
       const forge = async (event: string, body: string): Promise<unknown> => {
         const headers = signed('github', event, body, secrets.body['forge_secret'] as string);

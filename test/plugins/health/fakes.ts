@@ -6,7 +6,7 @@ import type { SystemInfo } from '../../../ports/domain/system.js';
 import type { HttpRequest, Logger } from '../../../kernel/contract.js';
 import type { JobInfo } from '../../../ports/jobs.js';
 import type { Metrics } from '../../../ports/metrics.js';
-import { MigrationRun } from '../../../plugins/health/migration-run.js';
+import { MigrationRunner } from '../../../plugins/health/migration-run.js';
 import { HealthService } from '../../../plugins/health/service.js';
 
 export const NOW = Date.parse('2026-11-20T08:15:30.123Z');
@@ -43,10 +43,10 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     started_at: '2026-11-20T08:15:00.000Z',
     engine: 'memory',
     processes: {
-      self: () => Promise.resolve({ host: 'test', pid: 1, started: null }),
-      dead: () => Promise.resolve(false),
+      getSelf: () => Promise.resolve({ host: 'test', pid: 1, started: null }),
+      isDead: () => Promise.resolve(false),
     },
-    plugins: () => [
+    listPlugins: () => [
       {
         id: 'health',
         title: 'Health',
@@ -57,28 +57,28 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
         reason: null,
       },
     ],
-    health: () => Promise.resolve({}),
+    checkHealth: () => Promise.resolve({}),
     pingStore: () => Promise.resolve(0.4242),
-    storeBytes: () => Promise.resolve(1024),
-    examinesStore: true,
+    getStoreBytes: () => Promise.resolve(1024),
+    canExamineStore: true,
     examineStore: () => Promise.resolve({ ok: true, documents: 7, damage: [], more: 0 }),
-    metDamage: () => [],
-    freeBytes: () => Promise.resolve(10 ** 10),
-    unlistedProxies: () => [],
-    peers: () => 1,
-    clock: () => Promise.resolve({ believed: true, leapt: false, ahead_seconds: 0, believed_in_seconds: 0 }),
-    migrations: () =>
+    listDamage: () => [],
+    getFreeBytes: () => Promise.resolve(10 ** 10),
+    listUnlistedProxies: () => [],
+    countProcesses: () => 1,
+    checkClock: () => Promise.resolve({ believed: true, leapt: false, ahead_seconds: 0, believed_in_seconds: 0 }),
+    listMigrations: () =>
       Promise.resolve({
         applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z', version: '1.0.0' }],
         pending: [],
         current: 'bugs:001-a',
       }),
     migrate: () => Promise.resolve({ applied: [], pending: [] }),
-    scopes: () => [],
-    events: () => [],
-    openapi: async () => ({ openapi: '3.1.0', paths: {} }),
-    pages: () => [],
-    tools: () => ({ list: () => [], call: () => Promise.resolve(null) }),
+    listScopes: () => [],
+    listEvents: () => [],
+    getOpenApi: async () => ({ openapi: '3.1.0', paths: {} }),
+    listPages: () => [],
+    getTools: () => ({ list: () => [], call: () => Promise.resolve(null) }),
     ...more,
   };
 }
@@ -115,8 +115,8 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
       recorded.push({ by, action, target, details });
       return Promise.resolve();
     },
-    of: () => Promise.resolve({ items: [], next: null }),
-    recent: (limit, after) =>
+    listByTarget: () => Promise.resolve({ items: [], next: null }),
+    listRecent: (limit, after) =>
       Promise.resolve({
         items: [
           {
@@ -137,12 +137,12 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
   const reader: AuditReader = {
     search: (query, limit, after) => {
       asked.push(query);
-      return audit.recent(limit, after);
+      return audit.listRecent(limit, after);
     },
-    named: ({ target }) => Promise.resolve({ name: `the ${target}`, href: `/projects/${encodeURIComponent(target)}` }),
+    describeTarget: ({ target }) => Promise.resolve({ name: `the ${target}`, href: `/projects/${encodeURIComponent(target)}` }),
   };
   const runs: RunRecord[] = [];
-  const watchdog = () => ({ runs: () => Promise.resolve(runs) });
+  const watchdog = () => ({ listRuns: () => Promise.resolve(runs) });
   const list = { list: () => Promise.resolve([...jobs]) };
   const metrics: Metrics = {
     counter: () => ({ inc() {} }),
@@ -158,10 +158,10 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
     clock,
     { min_free_bytes: 1_000_000 },
     {
-      check: () => Promise.resolve(null),
+      getStatus: () => Promise.resolve(null),
     },
   );
-  const run = new MigrationRun(system, system, audit, clock, silent);
+  const run = new MigrationRunner(system, system, audit, clock, silent);
   return {
     system,
     catalog: system,

@@ -5,8 +5,8 @@ import { SHARED_KEY, TestService } from '../../support/service.js';
 describe('metrics of the service', function () {
   let service: TestService;
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
   });
   after(() => service.dispose());
 
@@ -49,7 +49,7 @@ describe('metrics of the service', function () {
   });
 
   it('counts reports by result, and new groups', async () => {
-    const token = await service.token('bugtracker:report', 'shop');
+    const token = await service.createToken('bugtracker:report', 'shop');
     const one = { project: 'shop', error_level: 'error', error_message: 'Boom', exception_class: 'Boom' };
     const path = '/api/errors/v1/report';
     await service.request('POST', path, token, one);

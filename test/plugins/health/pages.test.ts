@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
-import { buildCheckRows, pages, toVerdict } from '../../../plugins/health/pages.js';
+import { buildCheckRows, buildSystemPages, toHealthBadge } from '../../../plugins/health/pages.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';
@@ -8,7 +8,7 @@ import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';
 type Fixture = ReturnType<typeof fixtureOf>;
 
 function page(all: Fixture, path: string, method = 'GET'): PageSpec {
-  const found = pages(all).find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
+  const found = buildSystemPages(all).find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
   if (!found) throw new Error(`no page ${method} ${path}`);
   return found;
 }
@@ -23,14 +23,14 @@ const pending = { applied: [], pending: ['bugs:002-b', 'bugs:003-c'], current: n
 
 describe('/migrations', () => {
   it('shows what is applied and pending, and lets administrators run it', async () => {
-    const all = fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) }));
+    const all = fixtureOf(fakeSystem({ listMigrations: () => Promise.resolve(pending) }));
     const html = await shown(all, '/migrations', 'admin');
     expect(html).to.include('bugs:002-b').and.include('Applies 2 migrations').and.include('action="/migrations"');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
   it('shows members the command instead', async () => {
-    const all = fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) }));
+    const all = fixtureOf(fakeSystem({ listMigrations: () => Promise.resolve(pending) }));
     const html = await shown(all, '/migrations', 'member');
     expect(html).to.include('aos migrate').and.not.include('<form');
     expect(page(all, '/migrations', 'POST').access).to.deep.equal({ session: 'admin' });
@@ -39,7 +39,7 @@ describe('/migrations', () => {
   it('has a badge only while something is pending', async () => {
     const badge = (all: Fixture): Promise<number | null> | undefined => page(all, '/migrations').nav?.badge?.();
     expect(await badge(fixtureOf(fakeSystem()))).to.equal(null);
-    expect(await badge(fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) })))).to.equal(2);
+    expect(await badge(fixtureOf(fakeSystem({ listMigrations: () => Promise.resolve(pending) })))).to.equal(2);
   });
 
   it('shows a short run on the next page', async () => {
@@ -56,7 +56,7 @@ describe('/migrations', () => {
       finish = () => resolve({ applied: ['bugs:002-b'], pending: [] });
     });
     const all = fixtureOf(
-      fakeSystem({ migrations: () => Promise.resolve({ ...pending, pending: ['bugs:003-c'] }), migrate: () => long }),
+      fakeSystem({ listMigrations: () => Promise.resolve({ ...pending, pending: ['bugs:003-c'] }), migrate: () => long }),
     );
     const outcome = await all.run.start(session('admin'), 2, 1);
     expect(outcome).to.equal(null);
@@ -66,7 +66,7 @@ describe('/migrations', () => {
     expect(html).to.include('role="progressbar" max="2" value="1"').and.not.include('<form');
     finish();
     await all.run.waitUntilIdle();
-    expect(all.run.state).to.equal(null);
+    expect(all.run.currentRun).to.equal(null);
   });
 
   it('reports a failed run, on the page too', async () => {
@@ -76,14 +76,14 @@ describe('/migrations', () => {
     expect(await shown(all, '/migrations', 'admin'))
       .to.include('bugs:002-b: duplicate &lt;key&gt;')
       .and.include('role="alert"');
-    expect(all.run.state).to.equal(null);
+    expect(all.run.currentRun).to.equal(null);
   });
 });
 
 describe('/system', () => {
   it('shows health, plugins with reasons, jobs, versions and the audit log, escaped', async () => {
     const system = fakeSystem({
-      plugins: () => [
+      listPlugins: () => [
         {
           id: 'chat',
           title: 'Chat',
@@ -141,18 +141,18 @@ describe('/system', () => {
 
   it('shows healthy, and how many checks failed, in amber', async () => {
     const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
-    const report = await failing.health.report();
-    expect(toVerdict({ ...report, healthy: true })).to.deep.equal({
+    const report = await failing.health.getReport();
+    expect(toHealthBadge({ ...report, healthy: true })).to.deep.equal({
       text: 'healthy, 1 check failed',
       tone: 'warning',
     });
-    expect(toVerdict({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
-    const fine = await fixtureOf(fakeSystem()).health.report();
-    expect(toVerdict({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
+    expect(toHealthBadge({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
+    const fine = await fixtureOf(fakeSystem()).health.getReport();
+    expect(toHealthBadge({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
   });
 
   it('checks become rows; empty facts are left out', async () => {
-    const report = await fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.report();
+    const report = await fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.getReport();
     const rows = buildCheckRows(report);
     expect(rows.map((row) => row.name)).to.deep.equal([
       'database',

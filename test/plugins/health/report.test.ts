@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { JobInfo } from '../../../ports/jobs.js';
 import type { PluginState } from '../../../ports/domain/system.js';
-import { buildHealthReport, type Findings, type HealthReport } from '../../../plugins/health/report.js';
+import { buildHealthReport, type HealthFindings, type HealthReport } from '../../../plugins/health/report.js';
 
 const about = { version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 1, min_free_bytes: 100 };
-const good: Findings = {
+const good: HealthFindings = {
   database: { latency_ms: 1 },
   schema: { current: null, pending: [] },
   unlisted_proxies: [],
@@ -25,7 +25,7 @@ const plugin = (id: string, state: PluginState['state']): PluginState => ({
   state,
   reason: null,
 });
-const of = (more: Partial<Findings>): HealthReport => buildHealthReport({ ...good, ...more }, about);
+const of = (more: Partial<HealthFindings>): HealthReport => buildHealthReport({ ...good, ...more }, about);
 
 describe('health report', () => {
   it('a healthy service', () => expect(of({}).healthy).to.equal(true));

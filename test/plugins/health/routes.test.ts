@@ -3,7 +3,7 @@ import type { ObjectSchema } from 'joi';
 import { Redirect, Reply, type HttpRequest, type RouteSpec, type SharedBytes } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
-import { routes } from '../../../plugins/health/routes.js';
+import { buildHealthRoutes } from '../../../plugins/health/routes.js';
 import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
 const NAMES = [
@@ -21,7 +21,7 @@ const NAMES = [
 
 function mounted(more: Partial<SystemInfo> = {}) {
   const all = fixtureOf(fakeSystem(more));
-  const table = routes(all);
+  const table = buildHealthRoutes(all);
   const route = (path: string): RouteSpec => {
     const found = table.find((spec) => spec.path === path);
     if (!found) throw new Error(`no route ${path}`);
@@ -34,9 +34,9 @@ function mounted(more: Partial<SystemInfo> = {}) {
 
 const down = {
   pingStore: () => Promise.reject(new Error('mongodb://secret@host is gone')),
-  migrations: () => Promise.reject(new Error('gone')),
+  listMigrations: () => Promise.reject(new Error('gone')),
 };
-const pending = { migrations: () => Promise.resolve({ applied: [], pending: ['bugs:002-b'], current: null }) };
+const pending = { listMigrations: () => Promise.resolve({ applied: [], pending: ['bugs:002-b'], current: null }) };
 
 describe('GET /api/health', () => {
   it('has the shape of contract 95 and of its description', async () => {
@@ -113,10 +113,10 @@ describe('probes', () => {
   });
 
   it('ready is 503 while a critical plugin is not ready', async () => {
-    const plugins: SystemInfo['plugins'] = () => [
+    const plugins: SystemInfo['listPlugins'] = () => [
       { id: 'access', title: '', version: '', critical: true, decides_health: false, state: 'starting', reason: null },
     ];
-    const outcome = await mounted({ plugins })
+    const outcome = await mounted({ listPlugins: plugins })
       .call('/api/health/ready')
       .catch((error: ServiceError) => error.code);
     expect(outcome).to.equal('not_ready');

@@ -1,13 +1,13 @@
 /** Whether there is room for what intakes write (contract 00, limits). */
 import { expect } from 'chai';
-import { DiskSpace } from '../../../plugins/health/space.js';
+import { DiskSpaceMonitor } from '../../../plugins/health/space.js';
 import { TestService } from '../../support/service.js';
 
 describe('health: room for intakes', () => {
   const make = (min_free_bytes: number) => {
     const state = { free: 100, at: 0, asked: 0 };
     const system = {
-      freeBytes: async () => {
+      getFreeBytes: async () => {
         state.asked += 1;
         if (Number.isNaN(state.free)) throw new Error('no such folder');
         return state.free;
@@ -18,51 +18,51 @@ describe('health: room for intakes', () => {
       warn: (_: object, text: string) => void lines.push(text),
       info: (_: object, text: string) => void lines.push(text),
     };
-    return { state, lines, space: new DiskSpace(system, { monotonic: () => state.at }, { min_free_bytes }, log) };
+    return { state, lines, space: new DiskSpaceMonitor(system, { monotonic: () => state.at }, { min_free_bytes }, log) };
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
   it('is short below the limit, and logs both changes once', async () => {
     const { state, lines, space } = make(50);
-    await space.ask();
-    expect(space.short()).to.equal(false);
+    await space.refresh();
+    expect(space.isLow()).to.equal(false);
     state.free = 49;
     for (let i = 0; i < 3; i++) {
       state.at += 1000;
-      space.short();
+      space.isLow();
       await settle();
     }
-    expect(space.short()).to.equal(true);
+    expect(space.isLow()).to.equal(true);
     state.free = 50;
     state.at += 1000;
-    space.short();
+    space.isLow();
     await settle();
-    expect(space.short()).to.equal(false);
+    expect(space.isLow()).to.equal(false);
     expect(lines).to.have.length(2);
   });
 
   it('reads the free space at most once a second, and never where the limit is 0', () => {
     const { state, space } = make(50);
-    for (let i = 0; i < 100; i++) space.short();
+    for (let i = 0; i < 100; i++) space.isLow();
     expect(state.asked).to.equal(1);
     const none = make(0);
-    expect(none.space.short()).to.equal(false);
+    expect(none.space.isLow()).to.equal(false);
     expect(none.state.asked).to.equal(0);
   });
 
   it('is not short where the free space cannot be read', async () => {
     const { state, space } = make(50);
     state.free = NaN;
-    await space.ask();
-    expect(space.short()).to.equal(false);
+    await space.refresh();
+    expect(space.isLow()).to.equal(false);
   });
 });
 
 describe('intakes without room', function () {
   it('return 507, while everything else continues', async () => {
-    const service = await TestService.here({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
+    const service = await TestService.createInProcess({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
     try {
-      const token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');
+      const token = await service.createToken('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');
       await service.request('POST', '/api/projects/v1/projects', token, { slug: 'shop' });
       const intakes: [string, object][] = [
         ['/api/errors/v1/report', { project: 'shop', error_level: 'error', error_message: 'x' }],

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
-import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import { fixtureOn, STORES, type Fixture } from './fixture.js';
 import { useStore } from '../../support/stores.js';
 
@@ -23,8 +23,8 @@ for (const engine of STORES) {
 
     it('is emitted again when it comes if a clock that ran ahead had emitted it', async () => {
       const end = f.clock.now() + 100 * DAY_MS;
-      const { doc } = await f.license({ expires_at: isoOf(end) });
-      const { doc: past } = await f.license({ expires_at: isoOf(f.clock.now() - DAY_MS) });
+      const { doc } = await f.license({ expires_at: toIsoString(end) });
+      const { doc: past } = await f.license({ expires_at: toIsoString(f.clock.now() - DAY_MS) });
       const { doc: open } = await f.license();
       f.clock.set(f.clock.now() + 365 * DAY_MS);
       expect(await f.expiry.run()).to.equal(2);
@@ -33,7 +33,7 @@ for (const engine of STORES) {
       f.told.length = 0;
       expect(await f.expiry.run()).to.equal(0);
       expect(f.told, 'its files are wanted again').to.deep.equal(['shop']);
-      expect(await f.deps.licenses.get(doc.id)).to.include({ expire_due: isoOf(end) });
+      expect(await f.deps.licenses.get(doc.id)).to.include({ expire_due: toIsoString(end) });
       f.clock.set(end + MINUTE_MS);
       expect(await f.expiry.run()).to.equal(1);
       expect(await expired()).to.have.members([doc.id, past.id, doc.id]);
@@ -42,7 +42,7 @@ for (const engine of STORES) {
     });
 
     it('is not announced after it has come', async () => {
-      await f.license({ expires_at: isoOf(f.clock.now() + 100 * DAY_MS) });
+      await f.license({ expires_at: toIsoString(f.clock.now() + 100 * DAY_MS) });
       f.clock.advance(101 * DAY_MS);
       for (let run = 0; run < 2; run++) await f.expiry.run();
       expect(await expired()).to.have.length(1);
@@ -50,7 +50,7 @@ for (const engine of STORES) {
     });
 
     it('is not emitted alternately by two machines whose clocks differ', async () => {
-      const { doc } = await f.license({ expires_at: isoOf(f.clock.now() + 100 * DAY_MS) });
+      const { doc } = await f.license({ expires_at: toIsoString(f.clock.now() + 100 * DAY_MS) });
       const other = fixtureOn(f.store);
       other.clock.set(f.clock.now() + 365 * DAY_MS);
       for (let minute = 0; minute < 50; minute++) {

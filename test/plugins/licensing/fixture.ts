@@ -3,7 +3,7 @@ import { createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject 
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { DataCipher } from '../../../adapters/node/cipher.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Principal, SessionPrincipal } from '../../../ports/http.js';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
@@ -44,10 +44,10 @@ export class TestSigner implements Signer {
     this.#before.unshift({ ...before, signature: signed(old, der) });
   }
 
-  key = async (): Promise<PublicKey> => publicOf(this.#private);
-  predecessors = async (): Promise<PredecessorKey[]> => this.#before;
+  getKey = async (): Promise<PublicKey> => publicOf(this.#private);
+  listPredecessors = async (): Promise<PredecessorKey[]> => this.#before;
   sign: Signer['sign'] = async (bytes) => ({ signature: signed(this.#private, bytes), key: publicOf(this.#private) });
-  since = async (): Promise<null> => null;
+  getKeyStart = async (): Promise<null> => null;
   onRotated = (): (() => void) => () => undefined;
   get pem(): string {
     return publicOf(this.#private).public_key;
@@ -106,10 +106,10 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
   const told: Fixture['told'] = [];
   const projects = new Map(['shop', 'blog'].map((slug) => [slug, { slug, cache_ttl_hours: 72 } as ProjectInfo]));
   const deps: LicensingDeps = {
-    licenses: store.collection(STORE.nameOf('licenses')),
-    activations: store.collection(STORE.nameOf('activations')),
-    marks: store.collection(STORE.nameOf('marks')),
-    expiryMarks: store.collection(STORE.nameOf('marks')),
+    licenses: store.collection(STORE.toStoredName('licenses')),
+    activations: store.collection(STORE.toStoredName('activations')),
+    marks: store.collection(STORE.toStoredName('marks')),
+    expiryMarks: store.collection(STORE.toStoredName('marks')),
     clock,
     ids: new RandomIds(clock),
     log,
@@ -120,24 +120,24 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
       record: async (_who, action, target, details = {}, shown) => {
         audited.push({ action, target, details, ...shown });
       },
-      recent: async () => ({ items: [], next: null }),
-      of: async () => ({ items: [], next: null }),
+      listRecent: async () => ({ items: [], next: null }),
+      listByTarget: async () => ({ items: [], next: null }),
     },
     projects: {
       get: async (slug) => projects.get(slug) ?? null,
-      accepting: async (slug) => {
+      requireAccepting: async (slug) => {
         const known = projects.get(slug);
         if (known === undefined) throw new ServiceError('unknown_project', `There is no project ${slug}.`);
         return known;
       },
       list: async () => [...projects.values()],
     },
-    brands: { of: async () => null, common: async () => null },
+    brands: { find: async () => null, findCommon: async () => null },
     throttle: {
-      enter: async () => ({ failed: async () => undefined, leave: () => undefined }),
+      begin: async () => ({ recordFailure: async () => undefined, release: () => undefined }),
       reset: async () => undefined,
     },
-    watchers: () => [{ changed: async (product) => void told.push(product) }],
+    watchers: () => [{ onChange: async (product) => void told.push(product) }],
     emit: async (event, data, { id = '' } = {}) => {
       emitted.push({ event, data: data as Record<string, unknown>, id });
       return true;
@@ -145,7 +145,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
     config: { expiring_days: 14 },
     ...change,
   };
-  const services = buildServices(Scope.root({}), deps);
+  const services = buildServices(ContainerScope.createRoot({}), deps);
   return {
     ...services,
     store,
@@ -167,5 +167,5 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
 }
 
 export async function memoryFixture(options: Options = {}): Promise<Fixture> {
-  return fixtureOn(await STORE.ensured(new MemoryStore()), options);
+  return fixtureOn(await STORE.ensureCollections(new MemoryStore()), options);
 }

@@ -3,9 +3,9 @@ import { createPublicKey } from 'node:crypto';
 import { expect } from 'chai';
 import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { hashKey, generateKey } from '../../../plugins/licensing/model/key.js';
-import { until } from '../../harness.js';
-import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';
-import { Visitor } from '../../support/visitor.js';
+import { waitUntil } from '../../harness.js';
+import { ADMIN_ACCOUNT, SHARED_KEY, TestService, type ServiceResponse } from '../../support/service.js';
+import { BrowserVisitor } from '../../support/visitor.js';
 import { BASE } from './fixture.js';
 
 const FOUR = ['validate', 'deactivate', 'file', 'pubkey'] as const;
@@ -23,26 +23,26 @@ describe('licensing over HTTP', function () {
   let read: string;
 
   const LIMITS = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
-  before(() => ask(TestService.here(LIMITS)));
+  before(() => ask(TestService.createInProcess(LIMITS)));
   after(() => service?.dispose());
 
   /** The tests go on with this service. */
   const ask = async (started: Promise<TestService>): Promise<void> => {
     service = await started;
-    await service.project('shop');
-    await service.project('blog');
-    manage = await service.token('license:manage');
-    read = await service.token('license:read');
+    await service.createProject('shop');
+    await service.createProject('blog');
+    manage = await service.createToken('license:manage');
+    read = await service.createToken('license:read');
   };
 
-  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<Answer> =>
+  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<ServiceResponse> =>
     service.request(method, `${BASE}${path}`, bearer, body);
   const create = async (more: object = {}): Promise<{ license: Shown; key: string; status: number }> => {
     const { status, body } = await call('POST', '/licenses', { product: 'shop', ...more });
     expect([200, 201], JSON.stringify(body)).to.include(status);
     return { license: body['license'] as Shown, key: body['key'] as string, status };
   };
-  const codeOf = ({ status, body }: Answer): [number, unknown] => [status, (body['error'] as { code?: string })?.code];
+  const codeOf = ({ status, body }: ServiceResponse): [number, unknown] => [status, (body['error'] as { code?: string })?.code];
   const raw = async (
     path: string,
     init: RequestInit,
@@ -225,7 +225,7 @@ describe('licensing over HTTP', function () {
       403,
       'insufficient_scope',
     ]);
-    const bound = await service.token('license:manage', 'blog');
+    const bound = await service.createToken('license:manage', 'blog');
     expect(codeOf(await call('GET', `/licenses/${license.id}`, undefined, bound))).to.deep.equal([404, 'not_found']);
     expect(codeOf(await call('POST', '/licenses', { product: 'shop' }, bound))).to.deep.equal([
       403,
@@ -336,7 +336,7 @@ describe('licensing over HTTP', function () {
       ['m1', 'active'],
       ['m2', 'pending'],
     ]);
-    const at = (n: number, move: string): Promise<Answer> =>
+    const at = (n: number, move: string): Promise<ServiceResponse> =>
       call('POST', `/licenses/${license.id}/activations/${list[n]?.id}/${move}`);
     expect((await at(1, 'approve')).body['activation']).to.include({ status: 'active' });
     expect(codeOf(await at(1, 'approve'))).to.deep.equal([409, 'invalid_transition']);
@@ -366,8 +366,8 @@ describe('licensing over HTTP', function () {
 
   it('reaches its end within a minute, with an event', async () => {
     const { license } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
-    const hooks = await service.token('webhooks:manage');
-    await until('license.expired', async () => {
+    const hooks = await service.createToken('webhooks:manage');
+    await waitUntil('license.expired', async () => {
       const { body } = await service.request('GET', '/api/webhooks/v1/events?event=license.expired', hooks);
       return ((body['items'] as { data: { id: string } }[]) ?? []).some(({ data }) => data.id === license.id);
     });
@@ -446,8 +446,8 @@ describe('licensing over HTTP', function () {
 
     it('typed into the search of the page leads to its hash', async () => {
       const { key } = await create();
-      const visitor = new Visitor(service);
-      await visitor.signIn(ADMIN);
+      const visitor = new BrowserVisitor(service);
+      await visitor.signIn(ADMIN_ACCOUNT);
       const answer = await visitor.get(`/licenses?q=${key.toLowerCase().replaceAll('-', '+')}`);
       expect(answer.status).to.equal(303);
       expect(answer.headers.get('location')).to.equal(`/licenses?key_sha256=${hashKey(key)}`);

@@ -2,15 +2,15 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
-import { unserved, WatchedStore } from '../../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../../support/watched.js';
 import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
-import { questionOf } from '../../support/search.js';
+import { createSearchQuery } from '../../support/search.js';
 import { ADMIN, fixtureOn, STORE } from './fixture.js';
 
 describe('declared indexes of licensing', () => {
   it('serve its queries', async () => {
     const store = new WatchedStore();
-    const f = fixtureOn(await STORE.ensured(store));
+    const f = fixtureOn(await STORE.ensureCollections(store));
     const { doc, key } = await f.license({ client_ref: 'order-1', max_activations: 1 });
     await f.license({ expires_at: new Date(f.clock.now() + 3_600_000).toISOString() });
     await f.licenses.createMany(ADMIN, { product: 'shop', max_activations: 2, client_ref: null }, 3);
@@ -25,27 +25,27 @@ describe('declared indexes of licensing', () => {
       { client_ref: 'order-1' },
       { key_sha256: doc.key_sha256 },
     ])
-      await (await f.licenses.page(ADMIN, { ...query, limit: 10 })).count();
-    await (await f.activations.page(ADMIN, doc.id, { limit: 10 })).count();
-    await f.activations.page(ADMIN, doc.id, { limit: 10, status: 'active' });
-    await f.activations.waiting(ADMIN, 10);
-    await f.activations.waitingCount();
-    await f.activations.states(doc.id);
-    const [machine] = (await f.activations.page(ADMIN, doc.id, { limit: 1 })).items;
-    await createLicenseSearch(f.licenses).find(questionOf('order-1'));
-    await createMachineSearch(f.deps).find(questionOf('machine-one'));
-    await f.activations.move(ADMIN, doc.id, machine!.id, 'release');
-    await f.licenses.move(ADMIN, doc.id, 'deactivate', 'unpaid');
-    for await (const _ of f.directory.opening('shop')) void _;
-    await f.directory.mark();
-    await f.directory.byKeySha256(doc.key_sha256);
+      await (await f.licenses.listPage(ADMIN, { ...query, limit: 10 })).count();
+    await (await f.activations.listPage(ADMIN, doc.id, { limit: 10 })).count();
+    await f.activations.listPage(ADMIN, doc.id, { limit: 10, status: 'active' });
+    await f.activations.listPending(ADMIN, 10);
+    await f.activations.countPending();
+    await f.activations.countByState(doc.id);
+    const [machine] = (await f.activations.listPage(ADMIN, doc.id, { limit: 1 })).items;
+    await createLicenseSearch(f.licenses).find(createSearchQuery('order-1'));
+    await createMachineSearch(f.deps).find(createSearchQuery('machine-one'));
+    await f.activations.applyTransition(ADMIN, doc.id, machine!.id, 'release');
+    await f.licenses.applyTransition(ADMIN, doc.id, 'deactivate', 'unpaid');
+    for await (const _ of f.directory.iterateCredentials('shop')) void _;
+    await f.directory.getRevision();
+    await f.directory.findByKeySha256(doc.key_sha256);
     await f.hashes.reconcile(f.clock.iso());
     f.clock.advance(100 * 86_400_000);
     await f.expiry.run();
     await f.machines.releaseUnseen();
     for (const outbox of f.outboxes) await outbox.reconcile();
     await f.settled();
-    const { without, looked } = unserved(store.asked, 'licensing', COLLECTIONS);
+    const { without, looked } = listUncoveredQueries(store.asked, 'licensing', COLLECTIONS);
     // `include_total` without a filter counts them all.
     expect(without).to.deep.equal(['licensing_licenses.count {} []']);
     expect(looked).to.be.greaterThan(30);

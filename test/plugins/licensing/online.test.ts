@@ -8,7 +8,7 @@ import { formatCanonicalJson } from '../../../lib/formats/canonical-json.js';
 import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { generateKey, hashKey } from '../../../plugins/licensing/model/key.js';
 import { DAY_MS } from '../../../lib/time.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 import { ADMIN, fixtureOn, memoryFixture, SHARED, STORES, TestSigner, type Fixture } from './fixture.js';
 
 type Answer = Record<string, unknown> & {
@@ -35,7 +35,7 @@ describe('licensing: validate', () => {
       expires_at: '2027-01-01T00:00:00.000Z',
     });
     const answer = await ask(f, ` ${key.toLowerCase().replaceAll('-', ' ')}`, { ...machine(1), nonce: 'n-1' });
-    const { key_id } = await f.signer.key();
+    const { key_id } = await f.signer.getKey();
     expect(answer).to.deep.include({
       status: 'active',
       valid: true,
@@ -107,7 +107,7 @@ describe('licensing: validate', () => {
       activation: { status: null, used: 1, max: 1 },
     });
     expect(await f.deps.activations.count()).to.equal(1);
-    await f.licenses.change(ADMIN, doc.id, { require_approval: true });
+    await f.licenses.update(ADMIN, doc.id, { require_approval: true });
     expect(await statusOf(f, key, machine(2))).to.equal('machine_pending');
     expect(await statusOf(f, key, machine(2))).to.equal('machine_pending');
     expect(await f.deps.activations.count()).to.equal(2);
@@ -116,23 +116,23 @@ describe('licensing: validate', () => {
       { id: doc.id, product: 'shop', client_ref: null, status: 'active', expires_at: null },
     ]);
     const two = (await f.machines.find(doc, 'm-2'))!;
-    await f.activations.move(ADMIN, doc.id, two.id, 'approve');
+    await f.activations.applyTransition(ADMIN, doc.id, two.id, 'approve');
     expect(await ask(f, key, machine(2))).to.deep.include({
       status: 'active',
       activation: { status: 'active', used: 2, max: 1 },
     });
-    await f.activations.move(ADMIN, doc.id, two.id, 'block');
+    await f.activations.applyTransition(ADMIN, doc.id, two.id, 'block');
     expect(await statusOf(f, key, machine(2))).to.equal('machine_blocked');
     expect(await statusOf(f, key, machine(1))).to.equal('active');
     expect(await statusOf(f, key, machine(3))).to.equal('machine_pending');
     const three = (await f.machines.find(doc, 'm-3'))!;
-    expect((await f.activations.move(ADMIN, doc.id, three.id, 'reject')).status).to.equal('released');
+    expect((await f.activations.applyTransition(ADMIN, doc.id, three.id, 'reject')).status).to.equal('released');
   });
 
   it('at most 100 wait', async () => {
     const { key } = await f.license({ max_activations: 1, require_approval: true });
     const [license] = (await f.deps.licenses.find()).items;
-    await f.licenses.move(ADMIN, license!.id, 'approve');
+    await f.licenses.applyTransition(ADMIN, license!.id, 'approve');
     await ask(f, key, machine(0));
     const asked = await Promise.all(Array.from({ length: 120 }, (_, i) => statusOf(f, key, machine(i + 1))));
     expect(asked.filter((status) => status === 'machine_pending')).to.have.length(100);
@@ -142,27 +142,27 @@ describe('licensing: validate', () => {
   it('an approval beyond the maximum, or a lower maximum, leaves fewer places, never one too many', async () => {
     const { doc, key } = await f.license({ max_activations: 4 });
     for (let i = 0; i < 4; i++) await ask(f, key, machine(i));
-    await f.licenses.change(ADMIN, doc.id, { max_activations: 2 });
+    await f.licenses.update(ADMIN, doc.id, { max_activations: 2 });
     expect(await statusOf(f, key, machine(9))).to.equal('machine_limit');
     for (const i of [0, 1, 2]) {
       const one = (await f.machines.find(doc, `m-${i}`))!;
-      await f.activations.move(ADMIN, doc.id, one.id, 'release');
-      expect(await f.machines.used(doc)).to.equal(3 - i);
+      await f.activations.applyTransition(ADMIN, doc.id, one.id, 'release');
+      expect(await f.machines.countUsed(doc)).to.equal(3 - i);
     }
     expect(await statusOf(f, key, machine(10))).to.equal('active');
     expect(await statusOf(f, key, machine(11))).to.equal('machine_limit');
-    expect(await f.machines.used(doc)).to.equal(2);
+    expect(await f.machines.countUsed(doc)).to.equal(2);
   });
 
   it('a released machine takes a place again, as the same activation', async () => {
     const { doc, key } = await f.license({ max_activations: 1 });
     await ask(f, key, machine(1));
     const first = (await f.machines.find(doc, 'm-1'))!;
-    await f.activations.move(ADMIN, doc.id, first.id, 'release');
+    await f.activations.applyTransition(ADMIN, doc.id, first.id, 'release');
     expect(await statusOf(f, key, machine(2))).to.equal('active');
     expect(await statusOf(f, key, machine(1))).to.equal('machine_limit');
     const second = (await f.machines.find(doc, 'm-2'))!;
-    await f.activations.move(ADMIN, doc.id, second.id, 'release');
+    await f.activations.applyTransition(ADMIN, doc.id, second.id, 'release');
     expect(await statusOf(f, key, machine(1))).to.equal('active');
     expect(await f.deps.activations.count()).to.equal(2);
   });
@@ -199,8 +199,8 @@ describe('licensing: validate', () => {
   it('what was not seen for 90 days is released, not before its file has ended, and never what is blocked', async () => {
     const { doc, key } = await f.license();
     for (const i of [1, 2, 3]) await ask(f, key, machine(i));
-    await f.activations.move(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
-    await f.online.file({ license_key: key, product: 'shop', ...machine(2), valid_days: 100 });
+    await f.activations.applyTransition(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
+    await f.online.issueRequestedFile({ license_key: key, product: 'shop', ...machine(2), valid_days: 100 });
     f.clock.advance(90 * DAY_MS - 1);
     expect(await f.machines.releaseUnseen()).to.equal(0);
     f.clock.advance(2);
@@ -270,7 +270,7 @@ describe('licensing: deactivate', () => {
       activation: null,
     });
     await ask(f, key, machine(3));
-    await f.activations.move(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
+    await f.activations.applyTransition(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
     expect(await off(key, machine(3))).to.deep.include({
       status: 'active',
       released: false,
@@ -319,7 +319,7 @@ describe('licensing: files', () => {
     f = await memoryFixture();
   });
   const file = (key: string, more: object = {}): Promise<{ text?: string; status?: string }> =>
-    f.online.file({ license_key: key, product: 'shop', ...more });
+    f.online.issueRequestedFile({ license_key: key, product: 'shop', ...more });
 
   it('contain the contract’s fields, keep the seat until they end, and end with the license', async () => {
     const { doc, key } = await f.license({ max_activations: 1, licensee: 'Ada', features: { pro: true } });
@@ -345,13 +345,13 @@ describe('licensing: files', () => {
       },
     });
     const own = (await f.machines.find(doc, 'm-1'))!;
-    expect((await rejection(f.activations.move(ADMIN, doc.id, own.id, 'release'))).message).to.include('license file');
+    expect((await getRejection(f.activations.applyTransition(ADMIN, doc.id, own.id, 'release'))).message).to.include('license file');
     expect(await f.online.deactivate(SHARED, { license_key: key, ...machine(1) })).to.deep.include({
       released: false,
       reason: 'file_until',
     });
     f.clock.advance(10 * DAY_MS);
-    expect((await f.activations.move(ADMIN, doc.id, own.id, 'release')).status).to.equal('released');
+    expect((await f.activations.applyTransition(ADMIN, doc.id, own.id, 'release')).status).to.equal('released');
     const end = new Date(f.clock.now() + DAY_MS).toISOString();
     await f.licenses.extend(ADMIN, doc.id, end);
     const short = verifyLicenseFile((await file(key, machine(2))).text ?? '', f.signer.pem, { now: f.clock.now() });
@@ -364,8 +364,8 @@ describe('licensing: files', () => {
     expect(await file(key, machine(2))).to.deep.equal({ status: 'machine_limit' });
     expect(await file(key, { ...machine(1), product: 'blog' })).to.deep.equal({ status: 'product_mismatch' });
     expect(await file(generateKey(), machine(1))).to.deep.equal({ status: 'invalid' });
-    expect(await rejection(file(key))).to.include({ status: 422 });
-    await f.licenses.move(ADMIN, doc.id, 'deactivate');
+    expect(await getRejection(file(key))).to.include({ status: 422 });
+    await f.licenses.applyTransition(ADMIN, doc.id, 'deactivate');
     expect(await file(key, machine(1))).to.deep.equal({ status: 'inactive' });
     const unlimited = await f.license({ max_activations: null });
     const { text = '' } = await file(unlimited.key);
@@ -389,7 +389,7 @@ for (const engine of STORES) {
       );
       expect(asked.filter((status) => status === 'active')).to.have.length(5);
       expect(asked.filter((status) => status === 'machine_limit')).to.have.length(195);
-      expect(await a.machines.used(doc)).to.equal(5);
+      expect(await a.machines.countUsed(doc)).to.equal(5);
     });
 
     it('takes one seat for the same machine in two processes', async () => {
@@ -397,7 +397,7 @@ for (const engine of STORES) {
       const { doc, key } = await a.license();
       const asked = await Promise.all(Array.from({ length: 20 }, (_, i) => statusOf(i % 2 ? a : b, key, machine(1))));
       expect(new Set(asked)).to.deep.equal(new Set(['active']));
-      expect(await a.machines.used(doc)).to.equal(1);
+      expect(await a.machines.countUsed(doc)).to.equal(1);
     });
 
     it('places come and go at random in two processes: never one too many, and none is lost', async () => {
@@ -411,10 +411,10 @@ for (const engine of STORES) {
             else await ask(f, key, machine(i % 7));
           }),
         );
-        expect(await a.machines.used(doc)).to.be.at.most(3);
+        expect(await a.machines.countUsed(doc)).to.be.at.most(3);
       }
       for (let i = 0; i < 7; i++) await ask(a, key, machine(i));
-      expect(await a.machines.used(doc)).to.equal(3);
+      expect(await a.machines.countUsed(doc)).to.equal(3);
     });
   });
 }

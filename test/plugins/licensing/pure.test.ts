@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { formatCsvCell } from '../../../plugins/licensing/http/csv.js';
 import {
-  ALPHABET,
+  KEY_ALPHABET,
   normalizeLicenseKey,
   computeCheckCharacter,
   getCredentialName,
@@ -15,10 +15,10 @@ import {
 } from '../../../plugins/licensing/model/key.js';
 import {
   getNextState,
-  MOVES,
+  LICENSE_TRANSITIONS,
   STORED_STATES,
   getLicenseState,
-  type LicenseMove,
+  type LicenseTransition,
   type StoredState,
 } from '../../../plugins/licensing/model/states.js';
 import { evaluateLicense, type LicenseVerdict } from '../../../plugins/licensing/online/judgement.js';
@@ -26,7 +26,7 @@ import { KEY_CARRIERS } from '../../support/license-carriers.js';
 import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
 
 const key = fc
-  .array(fc.constantFrom(...Array.from(ALPHABET)), { minLength: 24, maxLength: 24 })
+  .array(fc.constantFrom(...Array.from(KEY_ALPHABET)), { minLength: 24, maxLength: 24 })
   .map((characters) => normalizeLicenseKey(characters.join('') + computeCheckCharacter(characters.join(''))));
 
 /** GF(32) once more, by tables of powers: the code under test multiplies step by step. */
@@ -39,8 +39,8 @@ function expectedCheck(characters: string): string {
   const times = (v: number, exponent: number): number =>
     v === 0 ? 0 : (power[(power.indexOf(v) + exponent) % 31] as number);
   let sum = 0;
-  Array.from(characters).forEach((c, i) => (sum ^= times(ALPHABET.indexOf(c), i + 1)));
-  return ALPHABET[sum] as string;
+  Array.from(characters).forEach((c, i) => (sum ^= times(KEY_ALPHABET.indexOf(c), i + 1)));
+  return KEY_ALPHABET[sum] as string;
 }
 
 describe('license keys as they are typed', () => {
@@ -87,7 +87,7 @@ describe('licensing: keys', () => {
 
   it('any single wrong character is found', () => {
     fc.assert(
-      fc.property(key, fc.nat(24), fc.constantFrom(...Array.from(ALPHABET)), (good, at, other) => {
+      fc.property(key, fc.nat(24), fc.constantFrom(...Array.from(KEY_ALPHABET)), (good, at, other) => {
         const characters = Array.from(good.replaceAll('-', ''));
         if (characters[at] === other) return;
         characters[at] = other;
@@ -140,7 +140,7 @@ describe('licensing: keys', () => {
 
 describe('licensing: the table of states', () => {
   /** From the table of contract 50; what is not here is refused. */
-  const TABLE: [StoredState, LicenseMove, StoredState][] = [
+  const TABLE: [StoredState, LicenseTransition, StoredState][] = [
     ['pending', 'approve', 'active'],
     ['pending', 'reject', 'revoked'],
     ['active', 'deactivate', 'inactive'],
@@ -152,7 +152,7 @@ describe('licensing: the table of states', () => {
     ['inactive', 'extend', 'inactive'],
   ];
   for (const from of STORED_STATES)
-    for (const move of MOVES) {
+    for (const move of LICENSE_TRANSITIONS) {
       const to = TABLE.find(([state, by]) => state === from && by === move)?.[2] ?? null;
       it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(getNextState(from, move)).to.equal(to));
     }

@@ -2,20 +2,20 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
 import { WatchedStore } from '../../support/watched.js';
-import { questionOf } from '../../support/search.js';
+import { createSearchQuery } from '../../support/search.js';
 import { fixtureOn, STORE, type Fixture } from './fixture.js';
 
 describe('licensing: search', () => {
   let f: Fixture;
   beforeEach(async () => {
-    f = fixtureOn(await STORE.ensured(new WatchedStore()));
+    f = fixtureOn(await STORE.ensureCollections(new WatchedStore()));
   });
   afterEach(() => f.settled());
 
   it('finds a license by its client_ref in full, once', async () => {
     const { doc } = await f.license({ client_ref: 'order-1', licensee: 'order-1 Ltd' });
     await f.license({ client_ref: 'order-12' });
-    const hits = await createLicenseSearch(f.licenses).find(questionOf('order-1'));
+    const hits = await createLicenseSearch(f.licenses).find(createSearchQuery('order-1'));
     expect(hits.map(({ href, detail }) => [href, detail])).to.deep.equal([[`/licenses/${doc.id}`, 'shop · order-1']]);
   });
 
@@ -31,11 +31,11 @@ describe('licensing: search', () => {
       state: 'active',
     };
     const search = createMachineSearch(f.deps);
-    expect(await search.find(questionOf('machine-one'))).to.deep.equal([hit]);
-    expect(await search.find(questionOf('Reception'))).to.deep.equal([hit]);
-    const [unnamed] = await search.find(questionOf('machine-two'));
+    expect(await search.find(createSearchQuery('machine-one'))).to.deep.equal([hit]);
+    expect(await search.find(createSearchQuery('Reception'))).to.deep.equal([hit]);
+    const [unnamed] = await search.find(createSearchQuery('machine-two'));
     expect(unnamed).to.include({ title: 'machine-two', detail: 'shop' });
-    expect(await search.find(questionOf('machine'))).to.deep.equal([hit, unnamed]);
-    expect(await search.find(questionOf('achine-one'))).to.deep.equal([]);
+    expect(await search.find(createSearchQuery('machine'))).to.deep.equal([hit, unnamed]);
+    expect(await search.find(createSearchQuery('achine-one'))).to.deep.equal([]);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { LiveHub } from '../../../plugins/live/hub.js';
-import { liveSubject } from '../../../ports/domain/live.js';
+import { formatLiveTopic } from '../../../ports/domain/live.js';
 import type { ServerSentEvent } from '../../../ports/http.js';
 import { RecordingLog } from '../../kit/fakes.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 
 describe('live: the hub', () => {
   let marks: Record<string, string>;
@@ -19,7 +19,7 @@ describe('live: the hub', () => {
     log = new RecordingLog();
     const topic = (name: string) => ({
       name,
-      mark: async (subject: string) => {
+      getRevision: async (subject: string) => {
         asked += 1;
         subjects.add(subject);
         if (marks[name] === 'broken') throw new Error('the store is down');
@@ -34,7 +34,7 @@ describe('live: the hub', () => {
     const end = new AbortController();
     const heard: ServerSentEvent[] = [];
     const done = (async () => {
-      for await (const event of hub.events(names, end.signal)) heard.push(event);
+      for await (const event of hub.streamEvents(names, end.signal)) heard.push(event);
     })();
     return {
       heard,
@@ -47,12 +47,12 @@ describe('live: the hub', () => {
 
   it('sends changes of a page’s own topics, and nothing without a change', async () => {
     const [one, both] = [page(['bugs']), page(['bugs', 'monitors', 'nonsense'])];
-    await until('the marks are known', () => asked > 6);
+    await waitUntil('the marks are known', () => asked > 6);
     expect([one.heard, both.heard]).to.deep.equal([[], []]);
     marks['monitors'] = 'b';
-    await until('one hears', () => both.heard.length === 1);
+    await waitUntil('one hears', () => both.heard.length === 1);
     marks['bugs'] = 'b';
-    await until('both hear', () => both.heard.length === 2 && one.heard.length === 1);
+    await waitUntil('both hear', () => both.heard.length === 2 && one.heard.length === 1);
     expect(one.heard).to.deep.equal([{ event: 'changed', data: 'bugs' }]);
     expect(both.heard.map(({ data }) => data)).to.deep.equal(['monitors', 'bugs']);
     await Promise.all([one.leave(), both.leave()]);
@@ -68,28 +68,28 @@ describe('live: the hub', () => {
     };
     const quick = async (): Promise<string> => `${(bugs += 1) && marks['bugs']}`;
     const topics = [
-      { name: 'bugs', mark: quick },
-      { name: 'monitors', mark: slow },
+      { name: 'bugs', getRevision: quick },
+      { name: 'monitors', getRevision: slow },
     ];
     hub = new LiveHub(() => topics, log, 5);
     const both = page(['bugs', 'monitors']);
-    await until('the marks are known', () => bugs > 2);
+    await waitUntil('the marks are known', () => bugs > 2);
     const waiting: (() => void)[] = (held = []);
-    await until('one topic is being asked', () => waiting.length === 1);
+    await waitUntil('one topic is being asked', () => waiting.length === 1);
     marks = { bugs: 'b', monitors: 'b' };
     const before = bugs;
-    await until('the other was asked', () => bugs > before + 1);
+    await waitUntil('the other was asked', () => bugs > before + 1);
     expect(both.heard).to.deep.equal([]);
     held = null;
     waiting[0]?.();
-    await until('both are told', () => both.heard.length > 0);
+    await waitUntil('both are told', () => both.heard.length > 0);
     expect(both.heard.map(({ data }) => data)).to.have.members(['bugs', 'monitors']);
     await both.leave();
   });
 
   it('queries the store once for all pages of a topic, and never without a page', async () => {
     const pages = Array.from({ length: 20 }, () => page(['bugs']));
-    await until('it is asked', () => asked > 0);
+    await waitUntil('it is asked', () => asked > 0);
     expect([hub.size, asked < 10]).to.deep.equal([1, true]);
     await Promise.all(pages.map(({ leave }) => leave()));
     expect(hub.size).to.equal(0);
@@ -99,37 +99,37 @@ describe('live: the hub', () => {
   });
 
   it('queries a topic with its subject, and sends it as requested', async () => {
-    const name = liveSubject('bugs', 'queue@warehouse/1 é');
+    const name = formatLiveTopic('bugs', 'queue@warehouse/1 é');
     const one = page([name, 'bugs:%E9%zz']);
-    await until('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => asked > 1);
     expect([...subjects]).to.deep.equal(['queue@warehouse/1 é']);
     marks['bugs'] = 'b';
-    await until('it is told', () => one.heard.length === 1);
+    await waitUntil('it is told', () => one.heard.length === 1);
     expect(one.heard).to.deep.equal([{ event: 'changed', data: name }]);
     await one.leave();
   });
 
   it('continues after a failed query of the store', async () => {
     const one = page(['bugs']);
-    await until('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => asked > 1);
     marks['bugs'] = 'broken';
-    await until('it is in the log', () => log.lines.length > 0);
+    await waitUntil('it is in the log', () => log.lines.length > 0);
     marks['bugs'] = 'b';
-    await until('it is told', () => one.heard.length === 1);
+    await waitUntil('it is told', () => one.heard.length === 1);
     await one.leave();
   });
 
   it('sends a second change that occurs while the first is sent', async () => {
     const end = new AbortController();
-    const events = hub.events(['bugs'], end.signal);
+    const events = hub.streamEvents(['bugs'], end.signal);
     const first = events.next();
-    await until('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => asked > 1);
     marks['bugs'] = 'b';
     expect((await first).value).to.deep.equal({ event: 'changed', data: 'bugs' });
     // The page asks, and the topic changes behind its back before the next event is wanted.
     const other = page(['bugs']);
     marks['bugs'] = 'c';
-    await until('another page hears', () => other.heard.length === 1);
+    await waitUntil('another page hears', () => other.heard.length === 1);
     const second = events.next();
     expect((await second).value).to.deep.equal({ event: 'changed', data: 'bugs' });
     end.abort();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { apiIndex, apiOperations, shellQuote, type Group, type Operation } from '../../../plugins/manual/api-docs.js';
-import { exampleOf, rowsOf, typeOf } from '../../../plugins/manual/schema.js';
+import { buildApiIndex, buildApiOperations, quoteForShell, type ApiGroup, type ApiOperation } from '../../../plugins/manual/api-docs.js';
+import { buildExample, buildSchemaRows, describeType } from '../../../plugins/manual/schema.js';
 import { renderFile } from '../../web/templates.js';
 
 const document = {
@@ -81,9 +81,9 @@ const document = {
 };
 
 describe('API documentation', () => {
-  const groups = apiIndex(document);
-  const drawn = (i: number): Operation[] => apiOperations(document, groups[i] as Group, 'https://aos.example/');
-  const [make, one] = drawn(1) as [Operation, Operation];
+  const groups = buildApiIndex(document);
+  const drawn = (i: number): ApiOperation[] => buildApiOperations(document, groups[i] as ApiGroup, 'https://aos.example/');
+  const [make, one] = drawn(1) as [ApiOperation, ApiOperation];
 
   it('groups operations by what they are about', () => {
     expect(groups.map(({ id, operations }) => [id, operations.length])).to.deep.equal([
@@ -104,7 +104,7 @@ describe('API documentation', () => {
       },
     };
     expect(
-      apiIndex(tagged).map(({ id, title, text, operations }) => [id, title, text, operations.length]),
+      buildApiIndex(tagged).map(({ id, title, text, operations }) => [id, title, text, operations.length]),
     ).to.deep.equal([
       ['odd-ends', 'Odd & ends', '', 1],
       ['other', 'other', '', 1],
@@ -115,7 +115,7 @@ describe('API documentation', () => {
   it('keeps siblings of a reference', () => {
     const named = { components: { schemas: { Kind: { type: 'string', enum: ['a'], description: 'A kind' } } } };
     const kind = '#/components/schemas/Kind';
-    const rows = rowsOf({ properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } }, named);
+    const rows = buildSchemaRows({ properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } }, named);
     expect(rows.map(({ text }) => text)).to.deep.equal(['Its kind · one of a', 'A kind · one of a']);
   });
 
@@ -153,7 +153,7 @@ describe('API documentation', () => {
     const curl = (...security: object[]): string | undefined => {
       const paths = { '/api/1/store': { get: { summary: 'x', tags: ['x'], security, responses: {} } } };
       const asked = { ...document, paths };
-      return apiOperations(asked, apiIndex(asked)[0] as Group, 'https://aos.example')[0]?.curl;
+      return buildApiOperations(asked, buildApiIndex(asked)[0] as ApiGroup, 'https://aos.example')[0]?.curl;
     };
     const at = 'curl https://aos.example/api/1/store';
     expect(curl({ xSentryAuth: [] }, { sentryKey: [] })).to.equal(`${at}"?sentry_key=$AOS_INTAKE_KEY"`);
@@ -166,10 +166,10 @@ describe('API documentation', () => {
 
   it('ends on schemas that hold themselves', () => {
     const schema = { $ref: '#/components/schemas/Loop' };
-    expect(rowsOf(schema, document).length).to.be.within(1, 10);
-    expect(JSON.stringify(exampleOf(schema, document)).length).to.be.lessThan(200);
+    expect(buildSchemaRows(schema, document).length).to.be.within(1, 10);
+    expect(JSON.stringify(buildExample(schema, document)).length).to.be.lessThan(200);
     const knot = { components: { schemas: { A: { $ref: '#/components/schemas/A' } } } };
-    expect(typeOf({ $ref: '#/components/schemas/A' }, knot)).to.equal('any');
+    expect(describeType({ $ref: '#/components/schemas/A' }, knot)).to.equal('any');
   });
 
   it('never throws, for any description', () => {
@@ -182,17 +182,17 @@ describe('API documentation', () => {
             },
           },
         };
-        const [group] = apiIndex(odd);
-        expect(apiOperations(odd, group as Group, 'http://x')).to.have.length(1);
+        const [group] = buildApiIndex(odd);
+        expect(buildApiOperations(odd, group as ApiGroup, 'http://x')).to.have.length(1);
       }),
     );
   });
 
   it('quotes for the shell: one word, nothing expanded', () => {
-    expect(shellQuote('a b')).to.equal(`'a b'`);
+    expect(quoteForShell('a b')).to.equal(`'a b'`);
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const quoted = shellQuote(text);
+        const quoted = quoteForShell(text);
         expect(quoted.replaceAll(`'\\''`, `'`).replace(/^'|'$/g, '')).to.equal(
           quoted === text ? text.replace(/^'|'$/g, '') : text,
         );

@@ -1,8 +1,8 @@
 /** The guides inside the service: index, pages, pictures, search. */
 import { expect } from 'chai';
 import { MemoryManual } from '../../../adapters/memory/manual.js';
-import { Guides } from '../../../plugins/manual/guides.js';
-import { sectionsOf } from '../../../plugins/manual/sections.js';
+import { GuideIndex } from '../../../plugins/manual/guides.js';
+import { parseSections } from '../../../plugins/manual/sections.js';
 import manual from '../../../plugins/manual/plugin.js';
 import { boot, type TestService } from '../../kit/boot.js';
 
@@ -16,7 +16,7 @@ const GUIDES = {
 
 describe('sections of a guide', () => {
   it('end at headings, skip code, and number equal anchors', () => {
-    const sections = sectionsOf({ name: 'operations', text: GUIDES.operations });
+    const sections = parseSections({ name: 'operations', text: GUIDES.operations });
     expect(sections.map(({ heading, level, anchor }) => [heading, level, anchor])).to.deep.equal([
       ['Operations', 1, ''],
       ['Storage', 2, 'storage'],
@@ -27,10 +27,10 @@ describe('sections of a guide', () => {
 });
 
 describe('the guides', () => {
-  const guides = new Guides(new MemoryManual(GUIDES));
+  const guides = new GuideIndex(new MemoryManual(GUIDES));
 
   it('stand by what one wants to do; others at the end', async () => {
-    const groups = await guides.groups();
+    const groups = await guides.listGroups();
     expect(groups.map(({ title, guides: g }) => [title, g.map(({ name }) => name)])).to.deep.equal([
       ['Run it', ['operations', 'keys']],
       ['More', ['stray']],

@@ -59,9 +59,9 @@ export const granted = ({ data, error, text }: Answered): Granted => {
 /** A token bound to a monitor source. */
 export async function sourceToken(service: TestService, source: string): Promise<string> {
   const args = ['token', 'create', '--name', 'wd', '--scopes', 'watchdog:ping', '--source', source];
-  return (await service.command<{ token: string }>(args)).token;
+  return (await service.runCommand<{ token: string }>(args)).token;
 }
 
 export async function createToken(service: TestService, scopes: string): Promise<{ id: string; token: string }> {
-  return service.command(['token', 'create', '--name', 'short lived', '--scopes', scopes]);
+  return service.runCommand(['token', 'create', '--name', 'short lived', '--scopes', scopes]);
 }

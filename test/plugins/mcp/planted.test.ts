@@ -6,7 +6,7 @@ import { TestService } from '../../support/service.js';
 
 describe('mcp: eleven planted bugs and two agents', () => {
   it('fixes each with two calls and under 1,200 tokens in either form, for any orders in the reports', async () => {
-    const { worked, tools, statuses, start_tokens } = await agentRun(TestService.here());
+    const { worked, tools, statuses, start_tokens } = await agentRun(TestService.createInProcess());
     expect(worked.filter(({ fixed }) => fixed).map(({ bug }) => bug)).to.have.members(PLANTED.map(({ name }) => name));
     expect(statuses).to.deep.equal(PLANTED.map(() => 'resolved'));
     // Each agent asks once more, and finds no work.

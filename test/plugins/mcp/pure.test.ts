@@ -1,10 +1,10 @@
 /** Text from outside in tool answers: it cannot leave its fence, nothing in it is unseen, and what nobody named is fenced too. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Fence, truncateVisible, escapeInvisible } from '../../../plugins/mcp/fence.js';
+import { TextFence, truncateVisible, escapeInvisible } from '../../../plugins/mcp/fence.js';
 import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from '../../../plugins/mcp/headers.js';
-import { BadMessage, countMessages, readMessage } from '../../../plugins/mcp/message.js';
-import { markOutsideText } from '../../../plugins/mcp/outside-text.js';
+import { InvalidMessage, countMessages, readMessage } from '../../../plugins/mcp/message.js';
+import { markExternalText } from '../../../plugins/mcp/outside-text.js';
 import { buildToolResult } from '../../../plugins/mcp/result.js';
 import { simplifySchema } from '../../../plugins/mcp/schema.js';
 import { UserText } from '../../../ports/tools.js';
@@ -51,7 +51,7 @@ describe('mcp: the fence', () => {
   });
 
   it('uses another number for every response', () => {
-    expect(new Set(Array.from({ length: 100 }, () => new Fence().nonce)).size).to.equal(100);
+    expect(new Set(Array.from({ length: 100 }, () => new TextFence().nonce)).size).to.equal(100);
   });
 
   it('cannot be closed by any text', () => {
@@ -102,8 +102,8 @@ describe('mcp: the fence', () => {
 describe('mcp: facts and outside text', () => {
   /** With `[…]` for the marks. */
   const marked = (body: Record<string, unknown>, outside: string[] = []): unknown => {
-    const fence = new Fence();
-    const { data } = markOutsideText(body, outside, LIMITS, fence);
+    const fence = new TextFence();
+    const { data } = markExternalText(body, outside, LIMITS, fence);
     return JSON.parse(JSON.stringify(data).replaceAll(fence.open, '[').replaceAll(fence.close, ']'));
   };
 
@@ -319,15 +319,15 @@ describe('mcp: headers and messages', () => {
   });
 
   it('rejects invalid, too deep or too many messages, and never throws', () => {
-    const code = (text: string): number => (readMessage(bytes(text)) as BadMessage).code;
+    const code = (text: string): number => (readMessage(bytes(text)) as InvalidMessage).code;
     for (const text of ['', '{', 'nonsense', '{"a":1}x']) expect(code(text), text).to.equal(-32_700);
-    expect((readMessage(new Uint8Array([0x22, 0xff, 0x22])) as BadMessage).code).to.equal(-32_700);
+    expect((readMessage(new Uint8Array([0x22, 0xff, 0x22])) as InvalidMessage).code).to.equal(-32_700);
     for (const text of ['1', '"a"', 'null', '[]', '['.repeat(100) + ']'.repeat(100), `[${'1,'.repeat(10_000)}1]`])
       expect(code(text), text.slice(0, 20)).to.equal(-32_600);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
         const read = readMessage(data);
-        expect(read instanceof BadMessage || 'body' in read).to.equal(true);
+        expect(read instanceof InvalidMessage || 'body' in read).to.equal(true);
         expect(countMessages(data)).to.be.at.least(1);
       }),
     );

@@ -36,12 +36,12 @@ describe('mcp: the transport', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.here({
+    service = await TestService.createInProcess({
       SVC_MCP__ALLOWED_ORIGINS: '["https://tools.example"]',
       SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0',
     });
-    await service.project('shop');
-    token = await service.token(ALL);
+    await service.createProject('shop');
+    token = await service.createToken(ALL);
   });
   after(() => service.dispose());
 
@@ -308,15 +308,15 @@ describe('mcp: the transport', function () {
   it('carries the request’s id, and is counted by the token’s limit, once a call', async () => {
     const { headers } = await send(request('ping'), { 'x-request-id': 'request-4711' });
     expect(headers.get('x-request-id')).to.equal('request-4711');
-    const limited = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '4' });
+    const limited = await TestService.createInProcess({ SVC_LIMITS__API_PER_MINUTE: '4' });
     try {
-      const own = await limited.token(ALL);
+      const own = await limited.createToken(ALL);
       const call = request('tools/call', { name: 'search', arguments: {} });
       const asks = [];
       for (let i = 0; i < 5; i++) asks.push(await limited.request('POST', '/mcp', own, call));
       expect(asks.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 429]);
       expect(Number(asks[4]?.headers.get('retry-after'))).to.be.greaterThan(0);
-      const other = await limited.token(ALL);
+      const other = await limited.createToken(ALL);
       const batch = await limited.request(
         'POST',
         '/mcp',

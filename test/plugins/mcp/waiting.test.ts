@@ -1,6 +1,6 @@
 /** An agent that waits for work (`wait_seconds`), and a caller or a service that goes away meanwhile. */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 import { ALL } from './fixture.js';
 
@@ -11,9 +11,9 @@ describe('mcp: waiting for work', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token(ALL, 'shop');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken(ALL, 'shop');
   });
   after(() => service.dispose());
 
@@ -46,7 +46,7 @@ describe('mcp: waiting for work', function () {
 
   it('ends with an item as soon as one exists', async () => {
     const waiting = itemOf(call('next', { wait_seconds: 25 }));
-    await until('it waits', async () => (await atWork()) > 0, SOON_MS);
+    await waitUntil('it waits', async () => (await atWork()) > 0, SOON_MS);
     const ref = await report('At last');
     expect(await waiting).to.include({ ref });
   });
@@ -54,10 +54,10 @@ describe('mcp: waiting for work', function () {
   it('reserves nothing for a disconnected agent', async () => {
     const leaving = new AbortController();
     const gone = call('next', { wait_seconds: 25, agent: 'gone' }, leaving.signal).catch(() => null);
-    await until('it waits', async () => (await atWork()) > 0, SOON_MS);
+    await waitUntil('it waits', async () => (await atWork()) > 0, SOON_MS);
     leaving.abort();
     await gone;
-    await until('nobody waits any more', async () => (await atWork()) === 0, SOON_MS);
+    await waitUntil('nobody waits any more', async () => (await atWork()) === 0, SOON_MS);
     const ref = await report('For who is there');
     expect(await itemOf(call('next', { agent: 'there' }))).to.include({ ref });
   });
@@ -66,8 +66,8 @@ describe('mcp: waiting for work', function () {
     const byTool = itemOf(call('next', { wait_seconds: 25 }));
     const byRoute = service.request('POST', '/api/bugtracker/v1/bugs?action=next&wait_seconds=25', token);
     // A tool's call is two: the message, and the route that it calls.
-    await until('both wait', async () => (await atWork()) === 3, SOON_MS);
-    const ended = service.end();
+    await waitUntil('both wait', async () => (await atWork()) === 3, SOON_MS);
+    const ended = service.stop();
     expect(await byTool).to.equal(null);
     const { status, body } = await byRoute;
     expect([status, body['item']]).to.deep.equal([200, null]);

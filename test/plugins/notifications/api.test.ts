@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { definePlugin, type PluginContext } from '../../../kernel/contract.js';
 import notifications from '../../../plugins/notifications/plugin.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';
 import { Receiver, status } from '../webhooks/receiver.js';
 
@@ -171,7 +171,7 @@ describe('notifications API', () => {
     const deliveries = async (): Promise<{ title: string; state: string }[]> =>
       (await api('GET', `/${channel.id}/deliveries`)).json['items'] as { title: string; state: string }[];
     await report(1);
-    await until('it was sent', async () => (await deliveries())[0]?.state === 'sent');
+    await waitUntil('it was sent', async () => (await deliveries())[0]?.state === 'sent');
     expect((await api('PATCH', `/${channel.id}`, { enabled: false })).json['channel']).to.include({ enabled: false });
     await report(2);
     expect((await deliveries()).map(({ title, state }) => [title, state])).to.deep.equal([
@@ -179,7 +179,7 @@ describe('notifications API', () => {
       ['x-1: Bug 1', 'sent'],
     ]);
     await api('PATCH', `/${channel.id}`, { enabled: true });
-    await until('it was sent when enabled', async () => (await deliveries()).every(({ state }) => state === 'sent'));
+    await waitUntil('it was sent when enabled', async () => (await deliveries()).every(({ state }) => state === 'sent'));
     await api('DELETE', `/${channel.id}`);
   });
 

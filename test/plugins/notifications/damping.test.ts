@@ -1,11 +1,11 @@
 /** Reminders while a monitor is down, and damping of monitors that flap; per channel. */
 import { expect } from 'chai';
-import type { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
 describe('notifications: reminders and damping', () => {
   let f: ChannelFixture;
-  let dispatcher: Dispatcher;
+  let dispatcher: NotificationDispatcher;
   beforeEach(() => {
     f = new ChannelFixture();
     dispatcher = f.dispatcher();
@@ -14,7 +14,7 @@ describe('notifications: reminders and damping', () => {
   const pass = async (minutes: number): Promise<void> => {
     for (let i = 0; i < minutes; i++) {
       f.clock.advance(MINUTE);
-      await f.reminders.run();
+      await f.reminders.enqueueDue();
       await sendDue(dispatcher);
     }
   };
@@ -45,10 +45,10 @@ describe('notifications: reminders and damping', () => {
     await f.channel({ repeat_minutes: 10 });
     await goDown('a-1');
     const word = { id: 'i:mia', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' };
-    await f.queue.enqueueAlarmWord(word);
+    await f.queue.enqueueAcknowledgement(word);
     await pass(60);
     expect(subjects()).to.not.include('Reminder: web-1 is down');
-    await f.queue.enqueueAlarmWord({ ...word, id: 'i:', by: null });
+    await f.queue.enqueueAcknowledgement({ ...word, id: 'i:', by: null });
     await pass(11);
     expect(subjects()).to.include('Reminder: web-1 is down');
   });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import type { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { EmailSender } from '../../../plugins/notifications/services/email.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
@@ -13,7 +13,7 @@ describe('notifications: mail', () => {
   const accepted: string[] = [];
   let server: SMTPServer;
   let f: ChannelFixture;
-  let dispatcher: Dispatcher;
+  let dispatcher: NotificationDispatcher;
 
   before(async () => {
     server = new SMTPServer({

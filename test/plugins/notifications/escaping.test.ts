@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  toCardText,
+  toTeamsText,
   toHtmlText,
   toSlackMarkdown,
   toSlackText,
@@ -84,7 +84,7 @@ const each = (check: (text: string) => void): void => {
 describe('notifications: text from outside', () => {
   it('contains no link and no mention for any receiver', () =>
     each((text) => {
-      for (const escaped of [disableAutolinks, toSlackText, toSlackMarkdown, toCardText, toHtmlText])
+      for (const escaped of [disableAutolinks, toSlackText, toSlackMarkdown, toTeamsText, toHtmlText])
         for (const pattern of LINKED) expect(unescaped(decoded(escaped(text)))).to.not.match(pattern);
     }));
 
@@ -92,7 +92,7 @@ describe('notifications: text from outside', () => {
     each((text) => {
       expect(toSlackText(text)).to.not.match(/[<>]/);
       expect(toSlackMarkdown(text)).to.not.match(/[<>]/);
-      for (const escaped of [toSlackMarkdown, toCardText]) expect(escaped(text)).to.not.match(MARKED);
+      for (const escaped of [toSlackMarkdown, toTeamsText]) expect(escaped(text)).to.not.match(MARKED);
       expect(toHtmlText(text)).to.not.match(/[<>"']/);
     }));
 
@@ -101,7 +101,7 @@ describe('notifications: text from outside', () => {
       expect(unseen(disableAutolinks(text))).to.equal(text);
       expect(unseen(decoded(toSlackText(text)))).to.equal(text);
       expect(unseen(decoded(toHtmlText(text)))).to.equal(text);
-      expect(unseen(unescaped(toCardText(text)))).to.equal(text);
+      expect(unseen(unescaped(toTeamsText(text)))).to.equal(text);
       expect(unseen(decoded(unescaped(toSlackMarkdown(text))))).to.equal(text);
     }));
 

@@ -1,19 +1,19 @@
 /** Channels with a queue and a dispatcher, on a store in memory and with a clock that is moved. */
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Channel, Destination } from '../../../plugins/notifications/channels/channel.js';
-import { ChannelDirectory } from '../../../plugins/notifications/channels/channel-directory.js';
+import type { Channel, ChannelDestination } from '../../../plugins/notifications/channels/channel.js';
+import { ChannelCache } from '../../../plugins/notifications/channels/channel-directory.js';
 import type { ChannelInput } from '../../../plugins/notifications/channels/channel-fields.js';
-import { ChannelSettings } from '../../../plugins/notifications/channels/channel-settings.js';
-import { Channels } from '../../../plugins/notifications/channels/channels.js';
-import { KIND_NAMES, type ChannelKind } from '../../../plugins/notifications/channels/kinds.js';
-import type { Message } from '../../../plugins/notifications/notes/message.js';
-import type { NoteState, StoredNote } from '../../../plugins/notifications/notes/stored-note.js';
-import { DisabledChannels } from '../../../plugins/notifications/sending/disabled-channels.js';
-import { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
-import { NoteOutcomes } from '../../../plugins/notifications/sending/outcomes.js';
-import { NoteQueue } from '../../../plugins/notifications/sending/queue.js';
-import { Reminders } from '../../../plugins/notifications/sending/reminders.js';
-import type { Sender } from '../../../plugins/notifications/services/sender.js';
+import { ChannelSettingsBuilder } from '../../../plugins/notifications/channels/channel-settings.js';
+import { ChannelService } from '../../../plugins/notifications/channels/channels.js';
+import { CHANNEL_KIND_NAMES, type ChannelKind } from '../../../plugins/notifications/channels/kinds.js';
+import type { NotificationMessage } from '../../../plugins/notifications/notes/message.js';
+import type { NotificationState, StoredNotification } from '../../../plugins/notifications/notes/stored-note.js';
+import { DisabledChannelReporter } from '../../../plugins/notifications/sending/disabled-channels.js';
+import { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import { OutcomeRecorder } from '../../../plugins/notifications/sending/outcomes.js';
+import { NotificationQueue } from '../../../plugins/notifications/sending/queue.js';
+import { ReminderScheduler } from '../../../plugins/notifications/sending/reminders.js';
+import type { MessageSender } from '../../../plugins/notifications/services/sender.js';
 import type { DomainEvent, Principal } from '../../../kernel/contract.js';
 import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
 import { ManualClock } from '../../kit/clock.js';
@@ -27,21 +27,21 @@ export class ChannelFixture {
   readonly clock = new ManualClock(Date.parse('2026-11-20T12:00:00Z'));
   readonly ids = new FakeIds();
   readonly log = new RecordingLog();
-  readonly sent: Message[] = [];
+  readonly sent: NotificationMessage[] = [];
   /** What the receiver does. */
-  receive: (message: Message, recipient: string, destination: Destination) => Promise<void> = async () => undefined;
+  receive: (message: NotificationMessage, recipient: string, destination: ChannelDestination) => Promise<void> = async () => undefined;
   /** In place of the sender that `receive` is. */
-  senders: Partial<Record<ChannelKind, Sender>> = {};
+  senders: Partial<Record<ChannelKind, MessageSender>> = {};
   limits = { notes: 20, bytes: 100_000 };
   readonly store = new MemoryStore();
   readonly channelRows = this.store.collection<Channel>('channels');
-  readonly notes = this.store.collection<StoredNote>('notes');
-  readonly directory = new ChannelDirectory(this.channelRows, this.clock);
+  readonly notes = this.store.collection<StoredNotification>('notes');
+  readonly directory = new ChannelCache(this.channelRows, this.clock);
   readonly audited: string[] = [];
   readonly emitted: DomainEvent[] = [];
   /** Alarms that have ended without an event. */
   readonly silenced = new Set<string>();
-  readonly outcomes = new NoteOutcomes({
+  readonly outcomes = new OutcomeRecorder({
     notes: this.notes,
     channels: this.channelRows,
     cipher: fakeCipher,
@@ -49,14 +49,14 @@ export class ChannelFixture {
     ids: this.ids,
     log: this.log,
   });
-  readonly channels = new Channels({
+  readonly channels = new ChannelService({
     channels: this.channelRows,
     directory: this.directory,
-    settings: new ChannelSettings({
+    settings: new ChannelSettingsBuilder({
       cipher: fakeCipher,
       outbound: fakeOutbound,
       policy: { mode: 'private-ok', allow: [] },
-      kinds: KIND_NAMES,
+      kinds: CHANNEL_KIND_NAMES,
       timezone: 'UTC',
     }),
     notes: this.notes,
@@ -64,19 +64,19 @@ export class ChannelFixture {
     ids: this.ids,
     audit: {
       record: async (_who, action) => void this.audited.push(action),
-      recent: async () => ({ items: [], next: null }),
-      of: async () => ({ items: [], next: null }),
+      listRecent: async () => ({ items: [], next: null }),
+      listByTarget: async () => ({ items: [], next: null }),
     },
     wake: () => undefined,
   });
   readonly queue = this.queueOf(this.directory);
-  readonly reminders = new Reminders({
+  readonly reminders = new ReminderScheduler({
     notes: this.notes,
     channels: this.channelRows,
     clock: this.clock,
     isOpen: async (_source, fault) => !this.silenced.has(fault),
   });
-  readonly disabled = new DisabledChannels({
+  readonly disabled = new DisabledChannelReporter({
     channels: this.channelRows,
     directory: this.directory,
     emit: async (event, data, { id = '', timestamp = '' } = {}) => {
@@ -89,24 +89,24 @@ export class ChannelFixture {
   });
   #n = 0;
 
-  queueOf(directory: ChannelDirectory): NoteQueue {
-    return new NoteQueue(this.notes, this.channelRows, directory, this.clock, 'UTC');
+  queueOf(directory: ChannelCache): NotificationQueue {
+    return new NotificationQueue(this.notes, this.channelRows, directory, this.clock, 'UTC');
   }
 
-  dispatcher(): Dispatcher {
-    const send = async (message: Message, destination: Destination, recipient: string): Promise<void> => {
+  dispatcher(): NotificationDispatcher {
+    const send = async (message: NotificationMessage, destination: ChannelDestination, recipient: string): Promise<void> => {
       await this.receive(message, recipient, destination);
       this.sent.push(message);
     };
     const recipients = (target: string): string[] => target.split(', ');
     const { clock, ids, log, outcomes, notes, channelRows, limits } = this;
-    return new Dispatcher({
+    return new NotificationDispatcher({
       notes,
       channels: channelRows,
-      senders: { slack: { send, limits }, email: { send, limits, recipients }, ...this.senders },
+      senders: { slack: { send, limits }, email: { send, limits, listRecipients: recipients }, ...this.senders },
       outcomes,
-      open: (channel) => this.channels.open(channel),
-      disabled: (channel) => this.disabled.announce(channel),
+      open: (channel) => this.channels.decryptDestination(channel),
+      disabled: (channel) => this.disabled.emitDisabled(channel),
       clock,
       ids,
       log,
@@ -178,13 +178,13 @@ export class ChannelFixture {
     return { id, event, timestamp: this.clock.iso(), project_slug: null, data };
   }
 
-  async states(): Promise<NoteState[]> {
+  async states(): Promise<NotificationState[]> {
     return (await this.notes.find({ sort: [['id', 'asc']], limit: 500 })).items.map((note) => note.state);
   }
 }
 
 /** Sends everything that is due. */
-export async function sendDue(dispatcher: Dispatcher): Promise<void> {
+export async function sendDue(dispatcher: NotificationDispatcher): Promise<void> {
   await dispatcher.wakeDue();
-  await dispatcher.idle();
+  await dispatcher.waitUntilIdle();
 }

@@ -58,15 +58,15 @@ describe('notifications: mails of other plugins', () => {
     Object.fromEntries((await rows().find({ limit: 100 })).items.map(({ id, state }) => [id, state]));
   const sendDue = async (mails: StoredMailQueue): Promise<void> => {
     mails.wake();
-    await mails.idle();
+    await mails.waitUntilIdle();
   };
 
   it('sends each once, urgent ones first, and none again that is handed over again', async () => {
     const mails = open();
     await mails.enqueue([mail('a'), mail('b'), mail('c', { urgent: true })]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     await mails.enqueue([mail('a'), mail('c')]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     expect(sent).to.deep.equal(['c', 'a', 'b']);
     const { items } = await rows().find({});
     expect(JSON.stringify(items), 'what was sent keeps no address').not.to.include('@');
@@ -76,7 +76,7 @@ describe('notifications: mails of other plugins', () => {
     const mails = open();
     failing.set('a', new SendError('SMTP: 451 a@example.org try again', false));
     await mails.enqueue([mail('a'), mail('b')]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     expect(await states()).to.deep.equal({ a: 'waiting', b: 'sent' });
     clock.forward(30_000);
     failing.clear();
@@ -87,7 +87,7 @@ describe('notifications: mails of other plugins', () => {
     expect(sent).to.deep.equal(['b', 'a']);
     failing.set('c', new SendError('SMTP: 451', false));
     await mails.enqueue([mail('c')]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     for (let i = 0; i < 26; i++) {
       clock.forward(HOUR);
       await sendDue(mails);
@@ -100,12 +100,12 @@ describe('notifications: mails of other plugins', () => {
     const mails = open();
     failing.set('a', new SendError('SMTP: 550', true));
     await mails.enqueue([mail('a')]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     expect(await states()).to.deep.equal({ a: 'failed' });
     failing.clear();
     failing.set('*', new SendError('SMTP: 535 login', true, { server: true }));
     await mails.enqueue([mail('b'), mail('c')]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     expect(logged, 'the second one is not tried').to.have.length(2);
     failing.clear();
     clock.forward(2 * MINUTE);
@@ -126,14 +126,14 @@ describe('notifications: mails of other plugins', () => {
     expect(sent, 'its lease has ended').to.deep.equal(['a']);
     expect(await states()).to.deep.equal({ a: 'sent' });
     release();
-    await first.idle();
+    await first.waitUntilIdle();
   });
 
   it('drops what is not sent, by subject or recipient, and forgets ids after two days', async () => {
     failing.set('*', new SendError('SMTP: 421', false, { server: true }));
     const mails = open();
     await mails.enqueue([mail('a'), mail('b', { subject_id: 'other' }), mail('c', { subject_id: 'other' })]);
-    await mails.idle();
+    await mails.waitUntilIdle();
     await mails.drop({ subject_id: 'page' });
     await mails.drop({ recipient_id: 'reader-b' });
     expect(Object.keys(await states())).to.deep.equal(['c']);
@@ -141,16 +141,16 @@ describe('notifications: mails of other plugins', () => {
     clock.forward(2 * MINUTE);
     await sendDue(mails);
     clock.forward(47 * HOUR);
-    await mails.forget();
+    await mails.removeExpired();
     expect(Object.keys(await states())).to.deep.equal(['c']);
     clock.forward(2 * HOUR);
-    await mails.forget();
+    await mails.removeExpired();
     expect(await states()).to.deep.equal({});
   });
 
   it('says that no server is configured, and keeps what is handed over', async () => {
     const mails = new StoredMailQueue(rows(), null, clock, { warn: () => {}, error: () => {} });
-    expect(mails.configured).to.equal(false);
+    expect(mails.isConfigured).to.equal(false);
     await mails.enqueue([mail('a')]);
     expect(await states()).to.deep.equal({ a: 'waiting' });
     const later = open();

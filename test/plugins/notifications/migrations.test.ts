@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { MigrationContext } from '../../../kernel/contract.js';
 import type { Channel } from '../../../plugins/notifications/channels/channel.js';
-import { MIGRATIONS, type StoredRule } from '../../../plugins/notifications/migrations.js';
+import { MIGRATIONS, type LegacyRule } from '../../../plugins/notifications/migrations.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 
-type Rule = Partial<StoredRule>;
+type Rule = Partial<LegacyRule>;
 
 describe('notifications: migration of rules', () => {
   const migrated = async (rules: Rule[]): Promise<Channel[]> => {
@@ -18,7 +18,7 @@ describe('notifications: migration of rules', () => {
     await channels.insert({ ...old, urgent_at_once: true } as unknown as Channel);
     const base = { channel_id: id, project: null, topics: ['monitor.down'], least_severity: 'low' } as const;
     for (const [n, rule] of rules.entries())
-      await store.collection<StoredRule>('rules').insert({ ...base, topics: [...base.topics], id: `r-${n}`, ...rule });
+      await store.collection<LegacyRule>('rules').insert({ ...base, topics: [...base.topics], id: `r-${n}`, ...rule });
     const ctx: MigrationContext = {
       collection: (name) => store.collection(name),
       clock: new ManualClock(0),

@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import type { Channel } from '../../../plugins/notifications/channels/channel.js';
-import { KIND_NAMES, KINDS } from '../../../plugins/notifications/channels/kinds.js';
+import { CHANNEL_KIND_NAMES, CHANNEL_KINDS } from '../../../plugins/notifications/channels/kinds.js';
 import notifications from '../../../plugins/notifications/plugin.js';
 import { HttpFixture, type Browser } from '../access/http-fixture.js';
 import { Receiver } from '../webhooks/receiver.js';
@@ -40,14 +40,14 @@ describe('notifications: pages', () => {
 
   it('lists the kinds, and names the one that is not configured', async () => {
     const { text } = await browser.get('/notifications/new');
-    for (const kind of KIND_NAMES) expect(text).to.include(KINDS[kind].label);
+    for (const kind of CHANNEL_KIND_NAMES) expect(text).to.include(CHANNEL_KINDS[kind].label);
     expect(text).to.include('/notifications/new?kind=telegram').and.not.include('kind=email"');
   });
 
-  for (const kind of KIND_NAMES.filter((one) => one !== 'email'))
+  for (const kind of CHANNEL_KIND_NAMES.filter((one) => one !== 'email'))
     it(`shows the fields of ${kind} and no others`, async () => {
       const { text } = await browser.get(`/notifications/new?kind=${kind}`);
-      const spec = KINDS[kind];
+      const spec = CHANNEL_KINDS[kind];
       const names = ['target', 'secret', 'server'] as const;
       for (const name of names) expect(text.includes(`name="${name}"`), name).to.equal(spec[name] !== undefined);
       expect(text.includes('name="template"')).to.equal(spec.custom === true);

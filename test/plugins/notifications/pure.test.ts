@@ -3,17 +3,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { maskTarget, type ChannelFilter } from '../../../plugins/notifications/channels/channel.js';
 import { changeBody } from '../../../plugins/notifications/channels/channel-fields.js';
-import { matchesSource, wantsNote } from '../../../plugins/notifications/channels/channel-filter.js';
-import { getQuietEnd, type Quiet } from '../../../plugins/notifications/channels/quiet-hours.js';
+import { matchesSource, shouldNotify } from '../../../plugins/notifications/channels/channel-filter.js';
+import { getQuietEnd, type QuietHours } from '../../../plugins/notifications/channels/quiet-hours.js';
 import { buildMessage, type MessageSource } from '../../../plugins/notifications/notes/message.js';
 import { toNote } from '../../../plugins/notifications/notes/describe-event.js';
-import type { Note } from '../../../plugins/notifications/notes/note.js';
+import type { Notification } from '../../../plugins/notifications/notes/note.js';
 import { toPlainText } from '../../../plugins/notifications/notes/plain-text.js';
-import { toHtml } from '../../../plugins/notifications/services/email.js';
-import { splitNotes } from '../../../plugins/notifications/sending/splitting.js';
+import { renderMailHtml } from '../../../plugins/notifications/services/email.js';
+import { splitNotifications } from '../../../plugins/notifications/sending/splitting.js';
 
 const at = (text: string): number => Date.parse(text);
-const night = (timezone: string): Quiet => ({ from: '22:00', to: '07:00', timezone });
+const night = (timezone: string): QuietHours => ({ from: '22:00', to: '07:00', timezone });
 
 describe('notifications: quiet hours', () => {
   for (const [name, now, zone, end] of [
@@ -71,9 +71,9 @@ describe('notifications: notes and filters', () => {
     projects: [],
     ...more,
   });
-  const created = toNote({ event: 'bug.created', data: bug }) as Note;
-  const downOf = (data: object): Note =>
-    toNote({ event: 'monitor.down', data: { source: 'web-1', alarm_id: 'a', ...data } }) as Note;
+  const created = toNote({ event: 'bug.created', data: bug }) as Notification;
+  const downOf = (data: object): Notification =>
+    toNote({ event: 'monitor.down', data: { source: 'web-1', alarm_id: 'a', ...data } }) as Notification;
   /** Of a version before monitors had tags. */
   const down = downOf({});
   const tagged = downOf({ tags: ['search', 'prod'] });
@@ -174,7 +174,7 @@ describe('notifications: notes and filters', () => {
         text: /Days left: 4\. It ends Wed, 2 Dec 2026, 11:00 CET\./,
       },
     ],
-  ] as [string, string, object, Partial<Note> | { text?: RegExp }][])
+  ] as [string, string, object, Partial<Notification> | { text?: RegExp }][])
     it(`describes ${what}`, () => {
       const { text, ...rest } = expected as { text?: RegExp };
       const note = toNote({ event, data }, 'Europe/Berlin');
@@ -206,14 +206,14 @@ describe('notifications: notes and filters', () => {
     [{ monitors: ['web-*'] }, down, null, true],
     [{ monitors: ['db-*'] }, down, null, false],
     [{ monitors: ['db-*'] }, created, 'shop', true],
-  ] as [Partial<ChannelFilter>, Note, string | null, boolean][])
+  ] as [Partial<ChannelFilter>, Notification, string | null, boolean][])
     it(`${expected ? 'wants' : 'leaves out'} ${note.topic} of ${project} with ${JSON.stringify(more)}`, () =>
-      expect(wantsNote(filter(more), note, note.topic ?? '', project)).to.equal(expected));
+      expect(shouldNotify(filter(more), note, note.topic ?? '', project)).to.equal(expected));
 
   it('sends ends to channels that name them, and not for all events', () => {
-    const end = toNote({ event: 'monitor.recovered', data: { source: 'web-1', alarm_id: 'a' } }) as Note;
-    expect(wantsNote(filter({ events: ['monitor.recovered'] }), end, 'monitor.recovered', null)).to.equal(true);
-    expect(wantsNote(filter({ events: ['*'] }), end, 'monitor.recovered', null)).to.equal(false);
+    const end = toNote({ event: 'monitor.recovered', data: { source: 'web-1', alarm_id: 'a' } }) as Notification;
+    expect(shouldNotify(filter({ events: ['monitor.recovered'] }), end, 'monitor.recovered', null)).to.equal(true);
+    expect(shouldNotify(filter({ events: ['*'] }), end, 'monitor.recovered', null)).to.equal(false);
   });
 
   for (const [pattern, source, expected] of [
@@ -273,7 +273,7 @@ describe('notifications: messages', () => {
   });
 
   it('holds text as text in HTML', () => {
-    const html = toHtml(buildMessage(lines(2), 'https://aos.example', 'UTC'));
+    const html = renderMailHtml(buildMessage(lines(2), 'https://aos.example', 'UTC'));
     expect(html).to.include('&lt;b&gt;Title 0&lt;/b&gt;').and.include('Text &amp; more').and.not.include('<b>Title');
   });
 
@@ -285,7 +285,7 @@ describe('notifications: messages', () => {
         fc.integer({ min: 400, max: 4_000 }),
         (texts, notes, bytes) => {
           const all = texts.map((text, i) => ({ ...line(i), text }));
-          const parts = splitNotes(all, { limits: { notes, bytes } }, 'https://aos.example', 'UTC');
+          const parts = splitNotifications(all, { limits: { notes, bytes } }, 'https://aos.example', 'UTC');
           expect(parts.flat()).to.deep.equal(all);
           expect(parts.every((part) => part.length <= notes && part.length > 0)).to.equal(true);
         },

@@ -1,6 +1,6 @@
 /** Receivers that fail: retries, disabling and return of a channel, single recipients, large digests, lanes. */
 import { expect } from 'chai';
-import type { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import { ADMIN, ChannelFixture, HOUR, MINUTE, sendDue } from './fixture.js';
 
@@ -9,7 +9,7 @@ const gone = (): Promise<never> => Promise.reject(new SendError('HTTP 404', true
 
 describe('notifications: retrying', () => {
   let f: ChannelFixture;
-  let dispatcher: Dispatcher;
+  let dispatcher: NotificationDispatcher;
   beforeEach(() => {
     f = new ChannelFixture();
     dispatcher = f.dispatcher();
@@ -238,7 +238,7 @@ describe('notifications: retrying', () => {
     }
     expect(await count(slow.id, 'sent')).to.equal(0);
     release();
-    await dispatcher.idle();
+    await dispatcher.waitUntilIdle();
     await sendDue(dispatcher);
     expect(await count(slow.id, 'sent')).to.equal(5);
   });

@@ -1,14 +1,14 @@
 /** Digest, quiet hours, recoveries and crashes, with a clock that is moved. */
 import { expect } from 'chai';
-import { ChannelDirectory } from '../../../plugins/notifications/channels/channel-directory.js';
-import type { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import { ChannelCache } from '../../../plugins/notifications/channels/channel-directory.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 import { ADMIN, ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
 describe('notifications: sending', () => {
   let f: ChannelFixture;
-  let dispatcher: Dispatcher;
+  let dispatcher: NotificationDispatcher;
   /** A process of its own begins to send and never ends. The id of that message. */
   const cutOff = async (channelId: string): Promise<string> => {
     const begun = new Promise<string>((resolve) => {
@@ -17,7 +17,7 @@ describe('notifications: sending', () => {
         return new Promise(() => undefined);
       };
     });
-    void f.dispatcher().run(channelId);
+    void f.dispatcher().sendDue(channelId);
     const id = await begun;
     f.receive = async () => undefined;
     return id;
@@ -41,7 +41,7 @@ describe('notifications: sending', () => {
 
   it('uses a changed channel immediately where it was changed, and in another process within five seconds', async () => {
     const channel = await f.channel({ min_severity: 'critical' });
-    const other = f.queueOf(new ChannelDirectory(f.channelRows, f.clock));
+    const other = f.queueOf(new ChannelCache(f.channelRows, f.clock));
     for (const queue of [f.queue, other]) expect(await queue.enqueueEvent(f.bug())).to.deep.equal([]);
     await f.channels.change(ADMIN, channel.id, { min_severity: 'low' });
     expect(await f.queue.enqueueEvent(f.bug())).to.deep.equal([channel.id]);
@@ -99,13 +99,13 @@ describe('notifications: sending', () => {
     await sendDue(dispatcher);
     const timestamp = f.clock.iso();
     const word = { id: 'i-1:mia', timestamp, alarm_id: 'a-1', source: 'web-1', by: 'mia' };
-    expect(await f.queue.enqueueAlarmWord(word)).to.deep.equal([one.id]);
-    expect(await f.queue.enqueueAlarmWord(word), 'told again').to.deep.equal([]);
-    expect(await f.queue.enqueueAlarmWord({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal(
+    expect(await f.queue.enqueueAcknowledgement(word)).to.deep.equal([one.id]);
+    expect(await f.queue.enqueueAcknowledgement(word), 'told again').to.deep.equal([]);
+    expect(await f.queue.enqueueAcknowledgement({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal(
       [],
     );
     await sendDue(dispatcher);
-    await f.queue.enqueueAlarmWord({ ...word, id: 'i-1:', by: null });
+    await f.queue.enqueueAcknowledgement({ ...word, id: 'i-1:', by: null });
     await sendDue(dispatcher);
     await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'));
     await sendDue(dispatcher);
@@ -200,12 +200,12 @@ describe('notifications: sending', () => {
   it('neither stores nor shows the address of a hook in clear text', async () => {
     const channel = await f.channel({ kind: 'slack', target: 'https://hooks.example/T0/SECRET' });
     expect(channel.target).to.match(/^sealed\(/);
-    expect(JSON.stringify(f.channels.view(channel))).to.not.include('SECRET');
+    expect(JSON.stringify(f.channels.toView(channel))).to.not.include('SECRET');
     expect(f.audited).to.deep.equal(['channel.created']);
   });
 
   it('rejects quiet hours without an end', async () => {
-    const error = await rejection(f.channel({ quiet_from: '22:00' }));
+    const error = await getRejection(f.channel({ quiet_from: '22:00' }));
     expect(error).to.have.property('fields').with.property('quiet_to');
   });
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import type { ChannelInput } from '../../../plugins/notifications/channels/channel-fields.js';
 import type { ChannelKind } from '../../../plugins/notifications/channels/kinds.js';
-import type { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { fillTemplate } from '../../../plugins/notifications/services/http-request.js';
 import { buildSenders } from '../../../plugins/notifications/services/senders.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
@@ -135,7 +135,7 @@ const SERVICES: Record<string, Service> = {
 
 describe('notifications: services', () => {
   let f: ChannelFixture;
-  let dispatcher: Dispatcher;
+  let dispatcher: NotificationDispatcher;
   let server: http.Server;
   let base = '';
   let service: Service = () => [500, ''];
@@ -260,7 +260,7 @@ describe('notifications: services', () => {
       };
       await down();
       await step();
-      await f.queue.enqueueAlarmWord({
+      await f.queue.enqueueAcknowledgement({
         id: 'w',
         timestamp: f.clock.iso(),
         alarm_id: 'a-1',

@@ -1,7 +1,7 @@
 /** Signals of OpenTelemetry that nobody stores here (contract 21, Amendments). */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { droppedRoutes } from '../../../plugins/otlp/dropped.js';
+import { buildDroppedSignalRoutes } from '../../../plugins/otlp/dropped.js';
 import { TestServer } from '../../adapters/hapi/support.js';
 import { ManualClock } from '../access/fixture.js';
 
@@ -12,8 +12,8 @@ describe('otlp: traces and metrics', () => {
   beforeEach(async () => {
     clock = new ManualClock();
     warned = 0;
-    const log = { warn: () => void warned++ } as unknown as Parameters<typeof droppedRoutes>[0]['log'];
-    server = await TestServer.create({ routes: droppedRoutes({ log, clock }) });
+    const log = { warn: () => void warned++ } as unknown as Parameters<typeof buildDroppedSignalRoutes>[0]['log'];
+    server = await TestServer.create({ routes: buildDroppedSignalRoutes({ log, clock }) });
   });
 
   for (const signal of ['traces', 'metrics'])

@@ -1,7 +1,7 @@
 /** Small bodies that inflate to megabytes of protobuf with nothing in it (contract 00, limits). */
 import { expect } from 'chai';
-import { Unreadable } from '../../../plugins/otlp/log-record.js';
-import { recordsOfProtobuf } from '../../../plugins/otlp/protobuf-logs.js';
+import { InvalidLogsError } from '../../../plugins/otlp/log-record.js';
+import { parseProtobufLogs } from '../../../plugins/otlp/protobuf-logs.js';
 
 const SIZE = 8 * 1024 * 1024;
 
@@ -29,9 +29,9 @@ const ATTACKS: readonly [name: string, body: () => Buffer, says: RegExp][] = [
 describe('hostile protobuf', () => {
   for (const [name, body, says] of ATTACKS) {
     it(`rejects 8 MiB of ${name} before decoding`, async () => {
-      const error = await recordsOfProtobuf(body()).catch((reason: unknown) => reason);
-      expect(error).to.be.instanceOf(Unreadable);
-      expect((error as Unreadable).message).to.match(says);
+      const error = await parseProtobufLogs(body()).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(InvalidLogsError);
+      expect((error as InvalidLogsError).message).to.match(says);
     });
   }
 
@@ -43,7 +43,7 @@ describe('hostile protobuf', () => {
       next = setImmediate(count);
     };
     next = setImmediate(count);
-    await recordsOfProtobuf(Buffer.alloc(300_000, Buffer.from([0x0a, 0])));
+    await parseProtobufLogs(Buffer.alloc(300_000, Buffer.from([0x0a, 0])));
     clearImmediate(next);
     expect(turns).to.be.above(50);
   });
@@ -51,7 +51,7 @@ describe('hostile protobuf', () => {
   it('skips a record that is too large, and reads the others', async () => {
     const large = message(2, Buffer.alloc(600_000, Buffer.from([0x32, 0])));
     const small = message(2, message(3, Buffer.from('ERROR')));
-    const { records, skipped } = await recordsOfProtobuf(message(1, message(2, Buffer.concat([small, large, small]))));
+    const { records, skipped } = await parseProtobufLogs(message(1, message(2, Buffer.concat([small, large, small]))));
     expect([records.map(({ severityText }) => severityText), skipped]).to.deep.equal([['ERROR', 'ERROR'], 1]);
   });
 });

@@ -7,12 +7,12 @@ import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import otlp from '../../../plugins/otlp/plugin.js';
-import { recordsOfProtobuf } from '../../../plugins/otlp/protobuf-logs.js';
-import { Unreadable } from '../../../plugins/otlp/log-record.js';
+import { parseProtobufLogs } from '../../../plugins/otlp/protobuf-logs.js';
+import { InvalidLogsError } from '../../../plugins/otlp/log-record.js';
 import { NO_LIMITS, TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { boot, type Harness } from '../../harness.js';
+import { bootTestKernel, type TestKernel } from '../../harness.js';
 import { fakeAccess } from '../../support/access.js';
-import { fakeProjects } from '../../support/projects.js';
+import { createFakeProjects } from '../../support/projects.js';
 
 const PATH = '/v1/logs';
 const TOKEN = 'master:bugtracker:report';
@@ -20,7 +20,7 @@ const TRACE = '5b8efff798038103d269b633813fc60c';
 const SPAN = 'eee19b7ec3c1b174';
 /** Thrown for the project `old`. */
 let fault: Error;
-const projects = fakeProjects({
+const projects = createFakeProjects({
   get: async (slug) => (slug === 'shop' || slug === 'old' ? { slug, number: 7 } : null),
   accepting: async (slug) => {
     if (slug === 'old') throw fault;
@@ -145,16 +145,16 @@ const ENCODINGS: [name: string, type: string, encode: typeof json | typeof proto
 ];
 
 async function refusal(bytes: Uint8Array): Promise<string> {
-  const error = await recordsOfProtobuf(bytes).catch((reason: unknown) => reason);
-  return error instanceof Unreadable ? error.message : 'it was read';
+  const error = await parseProtobufLogs(bytes).catch((reason: unknown) => reason);
+  return error instanceof InvalidLogsError ? error.message : 'it was read';
 }
 
 describe('logs of OpenTelemetry', () => {
-  let service: Harness;
+  let service: TestKernel;
   let server: TestServer;
   beforeEach(async () => {
     fault = new ServiceError('unknown_project', 'The project old is archived.');
-    service = await boot([fakeAccess, projects, bugs, errorstream, otlp]);
+    service = await bootTestKernel([fakeAccess, projects, bugs, errorstream, otlp]);
     server = await TestServer.create({ routes: (service.http.mounted?.routes ?? []).map(({ spec }) => spec) });
   });
   afterEach(() => service.stop());
@@ -313,9 +313,9 @@ describe('logs of OpenTelemetry', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(whole.length), async (noise, at) => {
         for (const bytes of [noise, Buffer.concat([whole.subarray(0, at), noise])]) {
           try {
-            await recordsOfProtobuf(bytes);
+            await parseProtobufLogs(bytes);
           } catch (error) {
-            expect(error).to.be.instanceOf(Unreadable);
+            expect(error).to.be.instanceOf(InvalidLogsError);
           }
         }
       }),

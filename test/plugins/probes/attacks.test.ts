@@ -6,7 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { TestService } from '../../support/service.js';
 
 const MONITORS = '/api/watchdog/v1/monitors';
@@ -59,10 +59,10 @@ describe('a token that probes the internal network', () => {
     });
     await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(inner.address() as AddressInfo).port}`;
-    service = await TestService.here();
-    await service.project('shop');
-    bound = await service.token('watchdog:manage', 'shop');
-    whole = await service.token('watchdog:manage');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    bound = await service.createToken('watchdog:manage', 'shop');
+    whole = await service.createToken('watchdog:manage');
   });
   after(async () => {
     await service?.dispose();
@@ -103,7 +103,7 @@ describe('a token that probes the internal network', () => {
     });
     expect(made.status, JSON.stringify(made.body)).to.equal(201);
     let monitor = '';
-    await until('it was asked', async () => {
+    await waitUntil('it was asked', async () => {
       const { body } = await service.request('GET', `${MONITORS}/thief`, bound);
       monitor = JSON.stringify(body);
       return (body['monitor'] as { state: string }).state === 'down';
@@ -166,14 +166,14 @@ describe('a public-only policy', () => {
 
   it('rejects loopback and private literals for every kind, and names that resolve to them', async () => {
     const policy = { mode: 'public-only', allow: [] } as const;
-    for (const host of LOOPBACK) expect(reach.judge(host, policy), host).to.match(/is not a public one/);
+    for (const host of LOOPBACK) expect(reach.checkHost(host, policy), host).to.match(/is not a public one/);
     for (const host of ['example.org', '192.0.2.example', '1.1.1.1', '[2606:4700::1111]', '_dmarc.example.org'])
-      expect(reach.judge(host, policy), host).to.equal(null);
+      expect(reach.checkHost(host, policy), host).to.equal(null);
     const inside = new NodeReach({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
     for (const call of [
       inside.connect({ host: 'inside.example', port: 80, policy }),
       inside.connect({ host: 'inside.example', port: 443, tls: true, policy }),
-      inside.echo({ host: 'inside.example', policy }),
+      inside.sendEcho({ host: 'inside.example', policy }),
       reach.lookup({ name: 'example.org', type: 'A', resolver: '127.0.0.1', policy }),
       reach.connect({ host: 'example.org', port: 80, resolver: '10.0.0.1:53', policy }),
     ])

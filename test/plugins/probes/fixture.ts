@@ -3,11 +3,11 @@ import type { LookupAddress } from 'node:dns';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import { ProbeRunner } from '../../../plugins/probes/runner/probe-runner.js';
 import { ProbeScheduler } from '../../../plugins/probes/runner/probe-scheduler.js';
 import { DEPS, type ProbesDeps } from '../../../plugins/probes/deps.js';
-import { Probes } from '../../../plugins/probes/store/probes.js';
+import { ProbeService } from '../../../plugins/probes/store/probes.js';
 import type { Observation } from '../../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../../ports/outbound.js';
 import type { DocumentStore } from '../../../ports/store.js';
@@ -16,7 +16,7 @@ import { fakeCipher, RecordingLog } from '../../kit/fakes.js';
 
 export interface ProbeFixture {
   deps: ProbesDeps;
-  probes: Probes;
+  probes: ProbeService;
   asker: ProbeRunner;
   prober: ProbeScheduler;
   clock: ManualClock;
@@ -54,12 +54,12 @@ export function probesOn(
     outbound: new NodeOutbound({ ...own }),
     reach: new NodeReach({ ...own, ...(servers !== undefined && { servers }) }),
     processes: {
-      self: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
-      dead: async (owner) => owner.pid === pid,
+      getSelf: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
+      isDead: async (owner) => owner.pid === pid,
     },
     watchdog: {
       find: async () => null,
-      observe: async (observation) => {
+      recordObservation: async (observation) => {
         if (gone.has(observation.source)) return false;
         told.push(observation);
         return true;
@@ -68,7 +68,7 @@ export function probesOn(
     policy: policy ?? { mode: 'private-ok', allow: [] },
     version: '0',
   };
-  const scope = Scope.root({});
+  const scope = ContainerScope.createRoot({});
   scope.bind(DEPS, deps);
-  return { deps, ...scope.services({ probes: Probes, asker: ProbeRunner, prober: ProbeScheduler }), clock, told, gone };
+  return { deps, ...scope.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler }), clock, told, gone };
 }

@@ -8,7 +8,7 @@ import zlib from 'node:zlib';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { ProbeResult } from '../../../plugins/probes/model/result.js';
-import { toProbe } from '../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../plugins/probes/model/schema.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { probesOn } from './fixture.js';
 
@@ -29,7 +29,7 @@ describe('probes of HTTP', () => {
     }
   });
   const ask = (more: object): Promise<ProbeResult> =>
-    fixture.asker.run(toProbe({ kind: 'http', timeout_ms: 10_000, ...more }));
+    fixture.asker.run(validateProbe({ kind: 'http', timeout_ms: 10_000, ...more }));
 
   const TEXT = '{"state":"systems green","ü":"ß"}';
   for (const [encoding, body] of [
@@ -137,10 +137,10 @@ describe('probes of HTTP', () => {
     expect(up.ok).to.equal(false);
     expect(up.message).to.match(/^It answers, and should not: HTTP 200/);
     expect(await ask({ url, inverted: true, expected_status: '500' })).to.include({ ok: true });
-    const gone = await fixture.asker.run(toProbe({ kind: 'tcp', host: '127.0.0.1', port: 1, inverted: true }));
+    const gone = await fixture.asker.run(validateProbe({ kind: 'tcp', host: '127.0.0.1', port: 1, inverted: true }));
     expect(gone).to.include({ ok: true, message: 'As it should be: No connection: ECONNREFUSED' });
     const outside = probesOn(new MemoryStore(), { policy: { mode: 'public-only', allow: [] } });
-    const blocked = await outside.asker.run(toProbe({ kind: 'http', url, inverted: true }));
+    const blocked = await outside.asker.run(validateProbe({ kind: 'http', url, inverted: true }));
     expect(blocked.ok).to.equal(false);
   });
 
@@ -231,7 +231,7 @@ describe('probes of HTTP', () => {
       response.end(cookie);
     });
     expect(await ask({ url, redirects: 5, contains: 'seen=1' })).to.include({ ok: true, excerpt: 'seen=1' });
-    const own = { ...toProbe({ kind: 'http', url, redirects: 5 }), headers: { Cookie: 'own=2' } };
+    const own = { ...validateProbe({ kind: 'http', url, redirects: 5 }), headers: { Cookie: 'own=2' } };
     expect(await fixture.asker.run(own)).to.include({ ok: true, excerpt: 'own=2; seen=1' });
     expect(await ask({ url }), 'nothing of the last asking').to.include({ status: 302 });
     const shop = await ask({ url: `${url}/shop/x`, redirects: 5 });
@@ -262,7 +262,7 @@ describe('probes of HTTP', () => {
         response.writeHead(302, { location: `${url.replace('127.0.0.1', 'localhost')}/x` });
       response.end();
     });
-    const probe = { ...toProbe({ kind: 'http', url, redirects: 3 }), headers: { Host: 'shop.example:8080' } };
+    const probe = { ...validateProbe({ kind: 'http', url, redirects: 3 }), headers: { Host: 'shop.example:8080' } };
     expect(await fixture.asker.run(probe)).to.include({ ok: true });
     expect(hosts).to.deep.equal([
       'shop.example:8080',
@@ -291,8 +291,8 @@ describe('probes of HTTP', () => {
       { kind: 'tls', host: 'hook.test', port: securePort },
       { kind: 'http', url: `https://hook.test:${securePort}/` },
     ])
-      expect(await own.asker.run(toProbe({ timeout_ms: 30_000, ...probe })), probe.kind).to.include({ ok: true });
-    const none = await own.asker.run(toProbe({ kind: 'tcp', host: 'shop.test', port: 1 }));
+      expect(await own.asker.run(validateProbe({ timeout_ms: 30_000, ...probe })), probe.kind).to.include({ ok: true });
+    const none = await own.asker.run(validateProbe({ kind: 'tcp', host: 'shop.test', port: 1 }));
     expect(none.message).to.match(/^No connection: E/);
   });
 
@@ -307,6 +307,6 @@ describe('probes of HTTP', () => {
       { kind: 'tcp', host: 'shop.test', port: 80 },
       { kind: 'redis', host: 'shop.test' },
     ])
-      expect((await own.asker.run(toProbe(probe))).message).to.include('never allowed');
+      expect((await own.asker.run(validateProbe(probe))).message).to.include('never allowed');
   });
 });

@@ -4,8 +4,8 @@ import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { OpenProbe } from '../../../plugins/probes/model/probe.js';
-import { toProbe } from '../../../plugins/probes/model/schema.js';
+import type { ProbeWithHeaders } from '../../../plugins/probes/model/probe.js';
+import { validateProbe } from '../../../plugins/probes/model/schema.js';
 import { ManualClock } from '../../kit/clock.js';
 import { probesOn } from './fixture.js';
 
@@ -34,7 +34,7 @@ describe('probes', () => {
     await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   });
 
-  const probe = (more: object): OpenProbe => toProbe({ kind: 'http', timeout_ms: 30_000, ...more });
+  const probe = (more: object): ProbeWithHeaders => validateProbe({ kind: 'http', timeout_ms: 30_000, ...more });
   const ask = (more: object) => fixture.asker.run(probe(more));
 
   it('status, text and values of JSON are what is expected, or the fault is named', async () => {
@@ -136,13 +136,13 @@ describe('probes', () => {
 
   it('checks open and closed ports', async () => {
     const port = await listen(net.createServer((socket) => socket.end()));
-    const tcp = (at: number) => fixture.asker.run(toProbe({ kind: 'tcp', host: '127.0.0.1', port: at }));
+    const tcp = (at: number) => fixture.asker.run(validateProbe({ kind: 'tcp', host: '127.0.0.1', port: at }));
     expect(await tcp(port)).to.include({ ok: true });
     expect((await tcp(1)).message).to.equal('No connection: ECONNREFUSED');
-    const blocked = await fixture.asker.run(toProbe({ kind: 'tcp', host: '169.254.169.254', port: 80 }));
+    const blocked = await fixture.asker.run(validateProbe({ kind: 'tcp', host: '169.254.169.254', port: 80 }));
     expect(blocked.message).to.include('never allowed');
     const plain = await listen(net.createServer((socket) => socket.end('hello\n')));
-    const tls = await fixture.asker.run(toProbe({ kind: 'tls', host: '127.0.0.1', port: plain }));
+    const tls = await fixture.asker.run(validateProbe({ kind: 'tls', host: '127.0.0.1', port: plain }));
     expect(tls.message).to.match(/^TLS failed/);
   });
 
@@ -150,20 +150,20 @@ describe('probes', () => {
     it('encrypts headers, never shows them, and keeps them for their own host only', async () => {
       const { probes, deps } = probesOn(new MemoryStore());
       const headers = { Authorization: 'Bearer hush-hush' };
-      await probes.save('a', await probes.check({ kind: 'http', url: 'http://127.0.0.1/a', headers }, 'a'));
-      expect(JSON.stringify(await probes.view('a'))).not.to.include('hush-hush');
-      expect(await probes.view('a')).to.deep.include({ header_names: ['Authorization'] });
-      await probes.save('a', await probes.check({ kind: 'http', url: 'http://127.0.0.1/b' }, 'a'));
+      await probes.save('a', await probes.prepare({ kind: 'http', url: 'http://127.0.0.1/a', headers }, 'a'));
+      expect(JSON.stringify(await probes.getView('a'))).not.to.include('hush-hush');
+      expect(await probes.getView('a')).to.deep.include({ header_names: ['Authorization'] });
+      await probes.save('a', await probes.prepare({ kind: 'http', url: 'http://127.0.0.1/b' }, 'a'));
       const kept = await deps.probes.get('a');
-      expect(kept && probes.open(kept).headers).to.deep.equal(headers);
-      await probes.save('a', await probes.check({ kind: 'http', url: 'http://127.0.0.2/b' }, 'a'));
-      expect(await probes.view('a')).to.deep.include({ header_names: [] });
+      expect(kept && probes.decrypt(kept).headers).to.deep.equal(headers);
+      await probes.save('a', await probes.prepare({ kind: 'http', url: 'http://127.0.0.2/b' }, 'a'));
+      expect(await probes.getView('a')).to.deep.include({ header_names: [] });
     });
 
     it('rejects a forbidden address on save', async () => {
       const { probes } = probesOn(new MemoryStore());
       for (const url of ['http://169.254.169.254/', 'ftp://a.test/', 'http://u:p@a.test/']) {
-        const error: unknown = await probes.check({ kind: 'http', url }, 'a').catch((fault: unknown) => fault);
+        const error: unknown = await probes.prepare({ kind: 'http', url }, 'a').catch((fault: unknown) => fault);
         expect(error).to.be.instanceOf(ServiceError);
         expect((error as ServiceError).fields).to.have.keys('probe.url');
       }
@@ -178,15 +178,15 @@ describe('probes', () => {
       const two = probesOn(store, { clock, pid: 2 });
       const url = await serve((_request, response) => response.end('ok'));
       for (const source of ['a', 'b', 'c']) {
-        await one.probes.save(source, await one.probes.check({ kind: 'http', url, interval_seconds: 20 }, source));
+        await one.probes.save(source, await one.probes.prepare({ kind: 'http', url, interval_seconds: 20 }, source));
       }
       const running = [one, two];
       const turns = async (seconds: number): Promise<void> => {
         for (let i = 0; i < seconds; i++) {
           clock.advance(1_000);
           for (const { prober } of running) {
-            await prober.tick();
-            await prober.idle();
+            await prober.runTick();
+            await prober.waitUntilIdle();
           }
         }
       };
@@ -212,12 +212,12 @@ describe('probes', () => {
     it('continue when the clock moves backwards', async () => {
       const { prober, probes, told, clock } = probesOn(new MemoryStore());
       const url = await serve((_request, response) => response.end());
-      await probes.save('a', await probes.check({ kind: 'http', url, interval_seconds: 20 }, 'a'));
+      await probes.save('a', await probes.prepare({ kind: 'http', url, interval_seconds: 20 }, 'a'));
       const seconds = async (n: number): Promise<void> => {
         for (let i = 0; i < n; i++) {
           clock.advance(1_000);
-          await prober.tick();
-          await prober.idle();
+          await prober.runTick();
+          await prober.waitUntilIdle();
         }
       };
       await seconds(21);
@@ -235,13 +235,13 @@ describe('probes', () => {
       const { prober, probes, told, clock } = probesOn(store);
       let status = 500;
       const url = await serve((_request, response) => response.writeHead(status).end());
-      await probes.save('a', await probes.check({ kind: 'http', url, interval_seconds: 30, retries: 1 }, 'a'));
+      await probes.save('a', await probes.prepare({ kind: 'http', url, interval_seconds: 30, retries: 1 }, 'a'));
       const next = async (): Promise<void> => {
         const before = told.length;
         for (let i = 0; i < 150 && told.length === before; i++) {
           clock.advance(1_000);
-          await prober.tick();
-          await prober.idle();
+          await prober.runTick();
+          await prober.waitUntilIdle();
         }
       };
       await next();

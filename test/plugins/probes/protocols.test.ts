@@ -6,7 +6,7 @@ import { BSON } from 'mongodb';
 import { WebSocketServer } from 'ws';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { ProbeResult } from '../../../plugins/probes/model/result.js';
-import { toProbe } from '../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../plugins/probes/model/schema.js';
 import { probesOn } from './fixture.js';
 
 const { deserialize, Double, serialize } = BSON;
@@ -38,7 +38,7 @@ describe('probes of protocols', () => {
       }),
     );
   const ask = async (probe: object, headers?: Record<string, string>): Promise<ProbeResult> =>
-    asker.run({ ...toProbe({ host: '127.0.0.1', timeout_ms: 5_000, ...probe }), ...(headers && { headers }) });
+    asker.run({ ...validateProbe({ host: '127.0.0.1', timeout_ms: 5_000, ...probe }), ...(headers && { headers }) });
 
   const error = (fields: Record<string, string>): Buffer => {
     const body = Buffer.from(

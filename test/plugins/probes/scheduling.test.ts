@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { OutboundError } from '../../../ports/outbound.js';
-import type { Reach } from '../../../ports/reach.js';
+import type { NetworkProbe } from '../../../ports/reach.js';
 import { fakeReach } from '../../kit/fakes.js';
 import { probesOn, type ProbeFixture } from './fixture.js';
 
@@ -13,7 +13,7 @@ async function settle(): Promise<void> {
 }
 
 describe('probe scheduling', function () {
-  function probesWith(reach: Partial<Reach>): ProbeFixture {
+  function probesWith(reach: Partial<NetworkProbe>): ProbeFixture {
     const fixture = probesOn(new MemoryStore());
     fixture.deps.reach = { ...fakeReach, ...reach };
     return fixture;
@@ -21,7 +21,7 @@ describe('probe scheduling', function () {
   const add = async ({ probes }: ProbeFixture, source: string, host: string): Promise<void> =>
     probes.save(
       source,
-      await probes.check({ kind: 'tcp', host, port: 1, interval_seconds: 20, timeout_ms: 30_000 }, source),
+      await probes.prepare({ kind: 'tcp', host, port: 1, interval_seconds: 20, timeout_ms: 30_000 }, source),
     );
   const answer = {
     address: '127.0.0.1',
@@ -55,7 +55,7 @@ describe('probe scheduling', function () {
         one.give();
       }
       await settle();
-      await fixture.prober.tick();
+      await fixture.prober.runTick();
       await settle();
       // Once each has been asked, those that did not answer are known.
       if (second > 300) most = Math.max(most, waiting.length);
@@ -83,8 +83,8 @@ describe('probe scheduling', function () {
       const seconds = async (n: number): Promise<void> => {
         for (let i = 0; i < n; i++) {
           clock.advance(1_000);
-          await prober.tick();
-          await prober.idle();
+          await prober.runTick();
+          await prober.waitUntilIdle();
         }
       };
       await seconds(40);
@@ -98,9 +98,9 @@ describe('probe scheduling', function () {
     });
 
   it('rejects icmp where this system cannot send an echo, and reports nothing of a target that it could not ask (W27)', async () => {
-    const fixture = probesWith({ echoFault: async () => 'this system has no ping' });
+    const fixture = probesWith({ findEchoFault: async () => 'this system has no ping' });
     const error: unknown = await fixture.probes
-      .check({ kind: 'icmp', host: '127.0.0.1' }, 'a')
+      .prepare({ kind: 'icmp', host: '127.0.0.1' }, 'a')
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ServiceError);
     expect((error as ServiceError).fields).to.deep.equal({
@@ -108,18 +108,18 @@ describe('probe scheduling', function () {
     });
     fixture.deps.reach = {
       ...fakeReach,
-      echo: async () => {
+      sendEcho: async () => {
         throw new OutboundError('unsupported', 'this system has no ping');
       },
     };
     await fixture.probes.save(
       'a',
-      await fixture.probes.check({ kind: 'icmp', host: '127.0.0.1', interval_seconds: 20 }, 'a'),
+      await fixture.probes.prepare({ kind: 'icmp', host: '127.0.0.1', interval_seconds: 20 }, 'a'),
     );
     for (let i = 0; i < 30; i++) {
       fixture.clock.advance(1_000);
-      await fixture.prober.tick();
-      await fixture.prober.idle();
+      await fixture.prober.runTick();
+      await fixture.prober.waitUntilIdle();
     }
     expect(fixture.told).to.deep.equal([]);
     await fixture.prober.stop();

@@ -1,6 +1,6 @@
 /** Probes of the real program: by the interface, into the state of the monitor, and away again (contract 30, probes). */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { TestService } from '../../support/service.js';
 
 const MONITORS = '/api/watchdog/v1/monitors';
@@ -9,8 +9,8 @@ describe('probes of a running service', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.here();
-    token = await service.token('watchdog:manage,watchdog:read');
+    service = await TestService.createInProcess();
+    token = await service.createToken('watchdog:manage,watchdog:read');
   });
   after(() => service.dispose());
 
@@ -19,7 +19,7 @@ describe('probes of a running service', function () {
     return body['monitor'] as Record<string, unknown>;
   };
   const becomes = (state: string): Promise<unknown> =>
-    until(`it is ${state}`, async () => (await monitor())['state'] === state);
+    waitUntil(`it is ${state}`, async () => (await monitor())['state'] === state);
 
   it('probes its target, and updates its monitor', async () => {
     const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
@@ -48,7 +48,7 @@ describe('probes of a running service', function () {
       const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', token);
       return body['items'] as { source: string; note: string }[];
     };
-    await until('its incident is open', async () => (await open()).length > 0);
+    await waitUntil('its incident is open', async () => (await open()).length > 0);
     expect((await open())[0]).to.include({
       source: 'self',
       note: 'HTTP 200, where 204 was expected',

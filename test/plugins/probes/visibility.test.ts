@@ -6,7 +6,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { toTrialView } from '../../../plugins/probes/http/routes.js';
 import { parseReverseName } from '../../../plugins/probes/model/reverse-name.js';
-import { toProbe } from '../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../plugins/probes/model/schema.js';
 import { EMPTY_RESULT, toVisibleResult, type ProbeResult } from '../../../plugins/probes/model/result.js';
 import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { probesOn } from './fixture.js';
@@ -21,7 +21,7 @@ describe('a project token', () => {
     const reach = new NodeReach();
     reach.lookup = async () => ({ records: [record], duration_ms: 1 });
     Object.assign(own.deps, { reach });
-    return own.asker.run(toProbe({ kind: 'dns', ...probe }));
+    return own.asker.run(validateProbe({ kind: 'dns', ...probe }));
   };
 
   for (const [host, record_type, resolver, record, isShown] of [
@@ -104,13 +104,13 @@ describe('a project token', () => {
     });
 
     it('of a public host and does not see the internal address in the answer', async () => {
-      const seen = await fixture().asker.run(toProbe(probe()));
+      const seen = await fixture().asker.run(validateProbe(probe()));
       expect(seen.message).to.include('10.1.2.3');
       expect(toTrialView(seen, 0, 'public')).to.include({ ok: false, message: 'The address is not allowed' });
     });
 
     it('of a private host and does not see a name that does not exist', async () => {
-      const seen = await fixture(false).asker.run(toProbe(probe()));
+      const seen = await fixture(false).asker.run(validateProbe(probe()));
       expect(seen.message).to.equal('db.internal cannot be resolved: ENOTFOUND');
       expect(toTrialView(seen, 0, 'public')).to.include({ message: 'The name cannot be resolved: ENOTFOUND' });
     });
@@ -122,11 +122,11 @@ describe('a project token', () => {
           find: async () => ({ project }) as Awaited<ReturnType<WatchdogApi['find']>>,
         };
         Object.assign(own.deps.watchdog, watchdog);
-        await own.probes.save('web', await own.probes.check(probe(), 'web'));
+        await own.probes.save('web', await own.probes.prepare(probe(), 'web'));
         for (let second = 0; second < 150 && own.told.length === 0; second++) {
           own.clock.advance(1_000);
-          await own.prober.tick();
-          await own.prober.idle();
+          await own.prober.runTick();
+          await own.prober.waitUntilIdle();
         }
         await own.prober.stop();
         const [{ message } = { message: '' }] = own.told;

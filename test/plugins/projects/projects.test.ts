@@ -1,7 +1,7 @@
 /** Projects: the API, archiving, intake keys, pages (contract 15). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { dsn } from '../../../plugins/projects/project.js';
+import { buildDsn } from '../../../plugins/projects/project.js';
 import { PASSWORD, SHARED_KEY } from '../access/fixture.js';
 import { refused } from '../access/refused.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';
@@ -257,17 +257,17 @@ describe('projects', function () {
   describe('archiving and deleting', () => {
     it('rejects reports and publishes while archived, until it is undone', async () => {
       await create('shop');
-      expect(await fixture.parts.projects.accepting('shop', 'reports')).to.include({ slug: 'shop', number: 1 });
+      expect(await fixture.parts.projects.requireAccepting('shop', 'reports')).to.include({ slug: 'shop', number: 1 });
       expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
       expect((await call('POST', '/shop/archive', {})).json['project']).to.include({ archived: true });
-      expect(await refused(fixture.parts.projects.accepting('shop', 'reports'))).to.include({
+      expect(await refused(fixture.parts.projects.requireAccepting('shop', 'reports'))).to.include({
         status: 422,
         code: 'unknown_project',
       });
       expect(await fixture.parts.projects.get('shop')).to.include({ archived: true });
       expect((await call('POST', '/shop/unarchive')).json['project']).to.include({ archived: false });
-      expect(await fixture.parts.projects.accepting('shop', 'reports')).to.include({ archived: false });
-      expect(await refused(fixture.parts.projects.accepting('nope', 'reports'))).to.include({
+      expect(await fixture.parts.projects.requireAccepting('shop', 'reports')).to.include({ archived: false });
+      expect(await refused(fixture.parts.projects.requireAccepting('nope', 'reports'))).to.include({
         status: 422,
         code: 'unknown_project',
       });
@@ -283,10 +283,10 @@ describe('projects', function () {
         ['releases', 'product'],
         ['licenses', 'product'],
       ] as const) {
-        const archived = await refused(fixture.parts.projects.accepting('shop', what));
+        const archived = await refused(fixture.parts.projects.requireAccepting('shop', what));
         expect(archived.message).to.equal(`The project shop is archived and takes no ${what}.`);
         expect(archived.fields).to.deep.equal({ [field]: `is archived and takes no ${what}` });
-        const unknown = await refused(fixture.parts.projects.accepting('nope', what));
+        const unknown = await refused(fixture.parts.projects.requireAccepting('nope', what));
         expect(unknown.message).to.equal('There is no project nope.');
         expect(unknown.fields).to.deep.equal({ [field]: 'is not the slug of a project' });
       }
@@ -378,16 +378,16 @@ describe('projects', function () {
     });
 
     it('have a DSN with the base URL’s scheme, port and path', () => {
-      expect(dsn('https://aos.example.org', 'k', 7)).to.equal('https://k@aos.example.org/7');
-      expect(dsn('http://127.0.0.1:8080/', 'k', 7)).to.equal('http://k@127.0.0.1:8080/7');
-      expect(dsn('https://ops.example.org/aos', 'k', 7)).to.equal('https://k@ops.example.org/aos/7');
+      expect(buildDsn('https://aos.example.org', 'k', 7)).to.equal('https://k@aos.example.org/7');
+      expect(buildDsn('http://127.0.0.1:8080/', 'k', 7)).to.equal('http://k@127.0.0.1:8080/7');
+      expect(buildDsn('https://ops.example.org/aos', 'k', 7)).to.equal('https://k@ops.example.org/aos/7');
     });
   });
 
   it('finds by number', async () => {
     const { number } = await create('shop');
-    expect(await fixture.parts.projects.byNumber(number)).to.include({ slug: 'shop' });
-    expect(await fixture.parts.projects.byNumber(99)).to.equal(null);
+    expect(await fixture.parts.projects.findByNumber(number)).to.include({ slug: 'shop' });
+    expect(await fixture.parts.projects.findByNumber(99)).to.equal(null);
     expect(await fixture.parts.projects.get('__proto__')).to.equal(null);
   });
 
@@ -440,7 +440,7 @@ describe('projects', function () {
         '/projects',
       );
       expect((await admin.get('/projects/shop')).status).to.equal(404);
-      const { items } = await fixture.parts.audit.recent(20);
+      const { items } = await fixture.parts.audit.listRecent(20);
       expect(items.map(({ action }) => action)).to.include.members([
         'project.created',
         'project.changed',

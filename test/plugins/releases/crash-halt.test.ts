@@ -19,8 +19,8 @@ describe('releases: halt by crashes', () => {
     sessions = { '1.0': windowOf(1_000, 10) };
     asked = [];
     const health: ReleaseHealth = {
-      versions: async () => [],
-      since: async (_project, version, since) => {
+      listVersions: async () => [],
+      getSessionsSince: async (_project, version, since) => {
         asked.push([version, since]);
         return sessions[version] ?? windowOf(0, 0);
       },
@@ -32,7 +32,7 @@ describe('releases: halt by crashes', () => {
     await one.publish('1.1', 'b', { rollout_percent: 50 });
   });
 
-  const halted = async (): Promise<boolean> => (await one.halting.run()) === 1;
+  const halted = async (): Promise<boolean> => (await one.halting.checkAll()) === 1;
 
   it('two points below the version before, and not less', async () => {
     sessions['1.1'] = windowOf(1_000, 29);
@@ -103,7 +103,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
     one.clock.forward(10 * MINUTE + 7_000);
     const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
-    const set = await one.changes.rollout(CI, chosen, 60);
+    const set = await one.changes.setRollout(CI, chosen, 60);
     asked.length = 0;
     sessions['1.1'] = windowOf(0, 0);
     expect(await halted()).to.equal(false);

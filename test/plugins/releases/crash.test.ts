@@ -5,11 +5,11 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { ManifestTexts, ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
+import type { ManifestTexts, ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { BugsApi } from '../../../ports/domain/bugs.js';
 import { toStorePath } from '../../../plugins/releases/model.js';
 import { Died, dying } from '../bugs/dying.js';
-import { CI, ensured, fixtureOn, hashOf, memoryPackages, packageOf, type Fixture } from './fixture.js';
+import { CI, ensureCollections, fixtureOn, hashOf, memoryPackages, packageOf, type Fixture } from './fixture.js';
 
 const WRITES = new Set(['stage', 'discard', 'put', 'link', 'describe', 'withdraw', 'write']);
 type When = 'before' | 'after' | 'halfway';
@@ -27,7 +27,7 @@ function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore:
           if (when === 'after') await method.apply(target, args);
           if (when === 'halfway' && name === 'put') {
             const torn: ManifestTexts = { manifest: 'of the package before', signature: null };
-            await store.packages.put(args[0] as string, args[1] as ReleasePlace, torn);
+            await store.packages.put(args[0] as string, args[1] as ReleaseLocation, torn);
           }
           throw new Died();
         };
@@ -43,7 +43,7 @@ function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore:
       if (left <= 0) throw new Died();
       return store.open(segments);
     },
-    admit: (product) => store.admit(product),
+    requireFolder: (product) => store.requireFolder(product),
     probe: (keepFree) => store.probe(keepFree),
     close: () => store.close(),
   };
@@ -128,7 +128,7 @@ async function textOf(packages: ReleaseStore, path: string[]): Promise<string | 
 async function agree(one: Fixture, where: string): Promise<void> {
   for (const doc of await one.docs.list({})) {
     const place = toStorePath(doc);
-    const held = await one.releaseStore.packages.held(place);
+    const held = await one.releaseStore.packages.readPackageInfo(place);
     expect(held?.sha256 ?? null, where).to.equal(doc.withdrawn_at === null ? doc.package_sha256 : null);
     if (doc.withdrawn_at !== null) continue;
     const manifest = await one.manifests.read(doc.id, doc.manifest_sha256);
@@ -136,10 +136,10 @@ async function agree(one: Fixture, where: string): Promise<void> {
     expect(doc, where).to.not.have.any.keys('open_at', 'withdrawing');
     expect(doc.outbox, where).to.deep.equal([]);
     const latest = JSON.parse((await textOf(one.releaseStore, ['shop', doc.channel, 'latest.json'])) ?? '') as object;
-    const { generated_at: _, ...wanted } = one.channels.document('shop', doc.channel);
+    const { generated_at: _, ...wanted } = one.channels.buildDocument('shop', doc.channel);
     expect(latest, where).to.deep.include(wanted);
   }
-  expect(await one.releaseStore.packages.staged(), where).to.deep.equal([]);
+  expect(await one.releaseStore.packages.listStaged(), where).to.deep.equal([]);
   expect((await one.deps.publishes.find()).items, where).to.deep.equal([]);
 }
 
@@ -151,7 +151,7 @@ describe('releases: kill -9 at every write', function () {
         it(`${name}, ${when} a write to the ${what}`, async () => {
           for (let n = 1; ; n++) {
             const where = `write ${n}`;
-            const documents = await ensured(new MemoryStore());
+            const documents = await ensureCollections(new MemoryStore());
             const releaseStore = memoryPackages();
             const items = new Items();
             const withItems = (deps: Fixture['deps']): void => void (deps.bugs = () => items.api);

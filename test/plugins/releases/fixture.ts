@@ -5,7 +5,7 @@ import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
 import { MemoryInstallers } from '../../../adapters/memory/installers.js';
 import { MemorySigner } from '../../../adapters/memory/signers.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { releasesConfig, type ReleasesConfig } from '../../../plugins/releases/config.js';
 import type { ReleaseDeps } from '../../../plugins/releases/deps.js';
@@ -21,12 +21,12 @@ import type { PublishedRelease, PublishRequest } from '../../../plugins/releases
 import { ManualClock } from '../access/fixture.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 import { liveTokens } from '../../support/access.js';
-import { tarEntry } from '../../support/archives.js';
+import { buildTarEntry } from '../../support/archives.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const STORE = new PluginStores('releases', plugin.collections ?? []);
-const { nameOf } = STORE;
-export const { ensured } = STORE;
+const { toStoredName: nameOf } = STORE;
+export const { ensureCollections } = STORE;
 
 export const CI: TokenPrincipal = {
   kind: 'token',
@@ -45,17 +45,17 @@ export const SIGNER = new MemorySigner('rsa-sha256');
 /** A package as a tool makes it. @param files path → content */
 export const packageOf = (files: Readonly<Record<string, string>>): Buffer =>
   gzipSync(
-    Buffer.concat([...Object.entries(files).map(([name, content]) => tarEntry({ name, content })), Buffer.alloc(1024)]),
+    Buffer.concat([...Object.entries(files).map(([name, content]) => buildTarEntry({ name, content })), Buffer.alloc(1024)]),
   );
 
 export const uploaded = (bytes: Uint8Array, fields: Record<string, string> = {}): UploadedBody => ({
   mediaType: 'application/gzip',
   declaredBytes: bytes.length,
-  first: async () => fields,
+  readLeadingFields: async () => fields,
   content: (async function* () {
     yield bytes;
   })(),
-  fields: () => Promise.resolve(fields),
+  readFields: () => Promise.resolve(fields),
 });
 
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -143,15 +143,15 @@ export function fixtureOn(
     audit: { record: async (_principal, action, target) => void audited.push(`${action} ${target}`) },
     projects: {
       get: async (slug) => (projects.has(slug) ? info(slug) : null),
-      byNumber: async () => null,
+      findByNumber: async () => null,
       list: async () => [...projects.keys()].map(info),
-      accepting: async (slug) => {
+      requireAccepting: async (slug) => {
         if (!projects.has(slug)) throw new ServiceError('unknown_project', `There is no project ${slug}.`);
         return info(slug);
       },
     },
     // Every process of a test is on a host of its own, and dead once another one of the test asks.
-    processes: { self: async () => process, dead: async (owner) => owner.host !== process.host },
+    processes: { getSelf: async () => process, isDead: async (owner) => owner.host !== process.host },
     history: () => undefined,
     bugs: () => undefined,
     faults: () => undefined,
@@ -166,7 +166,7 @@ export function fixtureOn(
     alone: true,
   };
   change(deps);
-  const services = buildServices(Scope.root({}), deps);
+  const services = buildServices(ContainerScope.createRoot({}), deps);
   const { uploads, asking } = services;
   const publishFiles: Fixture['publishFiles'] = (version, files, more = {}) =>
     uploads.publish(CI, {
@@ -209,5 +209,5 @@ export const bugsOf = (closed: (version: string) => string[]): BugsApi =>
   }) as unknown as BugsApi;
 
 export async function memoryFixture(change?: (deps: ReleaseDeps) => void): Promise<Fixture> {
-  return fixtureOn(await ensured(new MemoryStore()), undefined, undefined, change);
+  return fixtureOn(await ensureCollections(new MemoryStore()), undefined, undefined, change);
 }

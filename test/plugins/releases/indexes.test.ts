@@ -2,13 +2,13 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/releases/collections.js';
-import { unserved, WatchedStore } from '../../support/watched.js';
-import { CI, ensured, fixtureOn } from './fixture.js';
+import { listUncoveredQueries, WatchedStore } from '../../support/watched.js';
+import { CI, ensureCollections, fixtureOn } from './fixture.js';
 
 describe('declared indexes of releases', function () {
   it('serve what they ask', async () => {
     const store = new WatchedStore();
-    const f = fixtureOn(await ensured(store));
+    const f = fixtureOn(await ensureCollections(store));
     await f.index.start();
     await f.publish('1.0.0');
     await f.publish('1.1.0', 'beta', { channel: 'beta', rollout_percent: 10 });
@@ -23,7 +23,7 @@ describe('declared indexes of releases', function () {
       { updated_since },
       { updated_since, product: 'shop' },
     ])
-      await f.lists.page(CI, { limit: 10, include_total: true, ...query });
+      await f.lists.listPage(CI, { limit: 10, include_total: true, ...query });
     await f.changes.promote(
       CI,
       { product: 'shop', channel: 'beta', version: '1.1.0', platform: null },
@@ -31,17 +31,17 @@ describe('declared indexes of releases', function () {
       10,
       'ci',
     );
-    await f.changes.rollout(CI, { product: 'shop', channel: 'beta', version: '1.1.0', platform: 'any' }, 50);
+    await f.changes.setRollout(CI, { product: 'shop', channel: 'beta', version: '1.1.0', platform: 'any' }, 50);
     await f.changes.withdraw(CI, { product: 'shop', channel: 'stable', version: '1.0.0', platform: null }, 'bad');
-    await f.directory.products();
-    await f.directory.channels('shop', 'any');
+    await f.directory.listProducts();
+    await f.directory.listChannels('shop', 'any');
     await f.index.refresh();
     await f.resigning.resign();
-    await f.halting.run();
+    await f.halting.checkAll();
     await f.reconciler.run();
     await f.reconciler.compare();
     await f.index.stop();
-    const { without, looked } = unserved(store.asked, 'releases', COLLECTIONS);
+    const { without, looked } = listUncoveredQueries(store.asked, 'releases', COLLECTIONS);
     // A project has hundreds of releases, seldom thousands: totals, and what an hourly job looks for, are counted out.
     const counted = without.filter((query) => !query.startsWith('releases_releases.count '));
     expect(counted).to.have.lengthOf(1);

@@ -6,7 +6,7 @@ import { createReleaseTopic } from '../../../plugins/releases/pages/live.js';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ManualClock } from '../access/fixture.js';
-import { CI, ensured, fixtureOn, memoryFixture } from './fixture.js';
+import { CI, ensureCollections, fixtureOn, memoryFixture } from './fixture.js';
 
 describe('releases: the list of changes', function () {
   it('hides none when the clock moves backwards, and is unchanged when it has caught up', async () => {
@@ -14,7 +14,7 @@ describe('releases: the list of changes', function () {
     const f = await memoryFixture((made) => (deps = made));
     const hours = (n: number): void => f.clock.put(n * HOUR_MS);
     const ask = async (updated_since: string): Promise<{ versions: string[]; mark: string }> => {
-      const { items, server_time = '' } = await f.lists.page(CI, { limit: 50, include_total: false, updated_since });
+      const { items, server_time = '' } = await f.lists.listPage(CI, { limit: 50, include_total: false, updated_since });
       return { versions: items.map(({ version }) => version), mark: server_time };
     };
     await f.publish('1.0.0');
@@ -24,9 +24,9 @@ describe('releases: the list of changes', function () {
     const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
     hours(-3);
     const live = createReleaseTopic(deps);
-    const shown = await live.mark('');
+    const shown = await live.getRevision('');
     await f.publish('1.2.0');
-    expect(await live.mark('')).not.to.equal(shown);
+    expect(await live.getRevision('')).not.to.equal(shown);
     f.clock.forward(2 * MINUTE_MS);
     const told = await ask(ahead);
     expect(told.versions).to.include('1.2.0').and.not.include('1.0.0');
@@ -49,7 +49,7 @@ describe('releases: the list of changes', function () {
   });
 
   it('hides none when the clock moves backwards while no process runs', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const f = fixtureOn(store);
     await f.publish('1.0.0');
     const right = f.clock.now();
@@ -57,7 +57,7 @@ describe('releases: the list of changes', function () {
     await f.publish('1.1.0');
     f.clock.forward(2 * MINUTE_MS);
     const listed = (of: typeof f, updated_since: string) =>
-      of.lists.page(CI, { limit: 50, include_total: false, updated_since });
+      of.lists.listPage(CI, { limit: 50, include_total: false, updated_since });
     const { server_time = '' } = await listed(f, '2000-01-01T00:00:00.000Z');
     await f.index.stop();
     const clock = new ManualClock();

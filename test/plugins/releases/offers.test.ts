@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { compareVersions } from '../../../lib/versions.js';
 import {
   ChannelReleases,
-  getLatest,
+  getLatestRelease,
   selectOffer,
   type CachedRelease,
 } from '../../../plugins/releases/asking/channel-releases.js';
-import { isSelected, getRolloutPosition } from '../../../plugins/releases/asking/rollout.js';
+import { isInRollout, getRolloutPosition } from '../../../plugins/releases/asking/rollout.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../../../plugins/releases/place.js';
 
@@ -61,7 +61,7 @@ function naive(all: readonly CachedRelease[], asked: { platform: Platform; versi
   );
   const newest = (list: CachedRelease[]) => list.toSorted((a, b) => compareVersions(b.version, a.version))[0] ?? null;
   const selected = perVersion.filter(
-    (one) => one.halted_at === null && isSelected(one.rollout_percent, asked.instance, one.id),
+    (one) => one.halted_at === null && isInRollout(one.rollout_percent, asked.instance, one.id),
   );
   const reachable = selected.filter(
     (one) => one.min_version === null || compareVersions(one.min_version, asked.version) <= 0,
@@ -90,14 +90,14 @@ describe('releases: what is offered', () => {
       fc.property(fc.array(release, { maxLength: 40 }), asked, (releases, question) => {
         const known = new ChannelReleases();
         // The later one replaces the earlier one of the same four.
-        releases.forEach((one, i) => known.put({ ...one, rev: i + 1 }));
-        const view = known.views()[question.platform];
+        releases.forEach((one, i) => known.add({ ...one, rev: i + 1 }));
+        const view = known.getViews()[question.platform];
         const offer = selectOffer(view, question.version, question.instance);
         expect({
           latest: offer.latest?.id ?? null,
           release: offer.release?.id ?? null,
           mandatory: offer.mandatory,
-          open: getLatest(view)?.id ?? null,
+          open: getLatestRelease(view)?.id ?? null,
         }).to.deep.equal(naive(releases, question));
       }),
       { numRuns: 2_000 },
@@ -108,10 +108,10 @@ describe('releases: what is offered', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(100), fc.nat(100), (instance, id, a, b) => {
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
-        if (isSelected(low, instance, id)) expect(isSelected(high, instance, id)).to.equal(true);
-        expect(isSelected(100, instance, id)).to.equal(true);
-        expect(isSelected(0, instance, id)).to.equal(false);
-        expect(isSelected(99, null, id)).to.equal(false);
+        if (isInRollout(low, instance, id)) expect(isInRollout(high, instance, id)).to.equal(true);
+        expect(isInRollout(100, instance, id)).to.equal(true);
+        expect(isInRollout(0, instance, id)).to.equal(false);
+        expect(isInRollout(99, null, id)).to.equal(false);
         expect(getRolloutPosition(instance, id)).to.be.within(0, 100);
       }),
     );
@@ -119,7 +119,7 @@ describe('releases: what is offered', () => {
 
   it('reaches about the stated number of machines', () => {
     const machines = Array.from({ length: 10_000 }, (_, i) => `machine-${i}`);
-    const reached = machines.filter((machine) => isSelected(25, machine, 'release')).length;
+    const reached = machines.filter((machine) => isInRollout(25, machine, 'release')).length;
     expect(reached).to.be.within(2_300, 2_700);
   });
 });

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { createVerify } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
-import { rejection } from '../../harness.js';
+import { getRejection } from '../../harness.js';
 import {
   bugsOf,
   CI,
   fixtureOn,
   hashOf,
-  ensured,
+  ensureCollections,
   memoryFixture,
   memoryPackages,
   packageOf,
@@ -35,7 +35,7 @@ const REQUEST = {
 const NOTHING = { sha256: undefined, notes: undefined, meta: undefined };
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error = await rejection(work);
+  const error = await getRejection(work);
   return error instanceof ServiceError ? error.code : error.message;
 }
 
@@ -60,7 +60,7 @@ describe('releases: publishing', () => {
       current_withdrawn: false,
     });
     const manifest = answer.release?.manifest_json ?? '';
-    const key = await SIGNER.key();
+    const key = await SIGNER.getKey();
     const verifies = createVerify('sha256')
       .update(manifest)
       .verify(key.public_key, release.manifest_signature ?? '', 'base64');
@@ -92,7 +92,7 @@ describe('releases: publishing', () => {
       'closed_count',
     );
     expect(one.audited).to.deep.equal(['release.published shop 1.2 (stable, any)']);
-    const stated = one.index.statement('shop', 'stable');
+    const stated = one.index.getStatement('shop', 'stable');
     expect(JSON.parse(stated?.statement ?? '')).to.deep.include({
       latest: {
         any: { version: '1.2', manifest_sha256: hashOf(Buffer.from(manifest)) },
@@ -173,7 +173,7 @@ describe('releases: publishing', () => {
         'meta.runtime.os is no field of this call',
       ]);
     const wrong = Buffer.from('{"entry":5}').toString('base64');
-    const refused = await rejection(
+    const refused = await getRejection(
       one.uploads.publish(CI, {
         request: { ...REQUEST, version: '3.0' },
         body: uploaded(bytes),
@@ -210,11 +210,11 @@ describe('releases: publishing', () => {
     );
     expect(await send(Buffer.from('no package'))).to.equal('package_rejected');
     expect(await send(Buffer.alloc(11_000_000))).to.equal('payload_too_large');
-    expect(await one.releaseStore.packages.staged()).to.deep.equal([]);
+    expect(await one.releaseStore.packages.listStaged()).to.deep.equal([]);
     expect(await one.docs.list({})).to.deep.equal([]);
     expect((await one.deps.publishes.find()).items).to.deep.equal([]);
     expect((await one.deps.manifests.find()).items).to.deep.equal([]);
-    expect(await one.releaseStore.access.products()).to.deep.equal([]);
+    expect(await one.releaseStore.access.listProducts()).to.deep.equal([]);
   });
 
   it('names the entry of a package that it rejects', async function () {
@@ -224,17 +224,17 @@ describe('releases: publishing', () => {
       const platform = (only?.[0] ?? 'any') as 'any';
       const archive = bytes();
       if (archive.length > 9_000_000) continue;
-      const error = await rejection(
+      const error = await getRejection(
         one.uploads.publish(CI, { request: { ...REQUEST, platform }, body: uploaded(archive), announced: NOTHING }),
       );
       expect(error, entry).to.include({ code: 'package_rejected', status: 422 });
       expect((error as ServiceError).extra?.['entry'] ?? '').to.equal(entry);
     }
-    expect(await one.releaseStore.packages.staged()).to.deep.equal([]);
+    expect(await one.releaseStore.packages.listStaged()).to.deep.equal([]);
   });
 
   it('two concurrent publishes of the same release: one succeeds, the other gets publish_in_progress', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const packages = memoryPackages();
     const one = fixtureOn(store, packages);
     const other = fixtureOn(store, packages, one.clock, (deps) => {
@@ -258,7 +258,7 @@ describe('releases: publishing', () => {
   });
 
   it('a publish of another process shows after one look', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const packages = memoryPackages();
     const one = fixtureOn(store, packages);
     const other = fixtureOn(store, packages, one.clock);
@@ -267,8 +267,8 @@ describe('releases: publishing', () => {
     expect((await other.check('0.1')).release).to.equal(null);
     await other.index.refresh();
     expect((await other.check('0.1')).release?.version).to.equal('1.0');
-    expect(other.index.statement('shop', 'stable')?.statement).to.equal(
-      one.index.statement('shop', 'stable')?.statement,
+    expect(other.index.getStatement('shop', 'stable')?.statement).to.equal(
+      one.index.getStatement('shop', 'stable')?.statement,
     );
     await one.changes.withdraw(CI, { ...STABLE, version: '1.0' }, 'bad');
     await other.index.refresh();
@@ -344,10 +344,10 @@ describe('releases: publishing', () => {
     await one.publish('1.0');
     await one.publish('1.1', 'b', { rollout_percent: 50 });
     faults = 5;
-    expect(await one.halting.run()).to.equal(0);
+    expect(await one.halting.checkAll()).to.equal(0);
     faults = 6;
-    expect(await one.halting.run()).to.equal(1);
-    expect(await one.halting.run()).to.equal(0);
+    expect(await one.halting.checkAll()).to.equal(1);
+    expect(await one.halting.checkAll()).to.equal(0);
     const events = one.told.filter(({ event }) => event === 'release.halted');
     expect(events.map(({ data }) => Object.keys(data).toSorted())).to.deep.equal([
       ['channel', 'platform', 'product', 'reason', 'version'],
@@ -356,12 +356,12 @@ describe('releases: publishing', () => {
     for (const instance of machines) expect((await one.check('0.5', { instance })).release?.version).to.equal('1.0');
     faults = 0;
     const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
-    expect(await one.changes.rollout(CI, chosen, 60)).to.include({ rollout_percent: 60, halted_at: null });
+    expect(await one.changes.setRollout(CI, chosen, 60)).to.include({ rollout_percent: 60, halted_at: null });
     const offered = await Promise.all(machines.map((instance) => one.check('0.5', { instance })));
     expect(offered.some(({ release }) => release?.version === '1.1')).to.equal(true);
-    await one.changes.rollout(CI, chosen, 100);
+    await one.changes.setRollout(CI, chosen, 100);
     faults = 99;
-    expect(await one.halting.run()).to.equal(0);
+    expect(await one.halting.checkAll()).to.equal(0);
   });
 
   it('answers a repeated request correctly after every change', async () => {
@@ -384,9 +384,9 @@ describe('releases: publishing', () => {
     await one.index.refresh();
     expect(await asked()).to.include({ require_signed: true });
     const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
-    await one.changes.rollout(CI, chosen, 0);
+    await one.changes.setRollout(CI, chosen, 0);
     expect((await asked()).release).to.equal(null);
-    await one.changes.rollout(CI, chosen, 100);
+    await one.changes.setRollout(CI, chosen, 100);
     expect((await asked()).release?.version).to.equal('1.1');
     await one.changes.withdraw(CI, { ...STABLE, version: '1.0' }, 'bad');
     expect(await asked()).to.include({ current_withdrawn: true });
@@ -403,7 +403,7 @@ describe('releases: publishing', () => {
     expect((await one.check('1.0')).release?.version).to.equal('2.0');
     expect(await one.check('1.0')).to.include({ latest_version: '3.0' });
     expect((await one.check('2.0')).release?.version).to.equal('3.0');
-    const stated = JSON.parse(one.index.statement('shop', 'stable')?.statement ?? '') as { steps: object };
+    const stated = JSON.parse(one.index.getStatement('shop', 'stable')?.statement ?? '') as { steps: object };
     expect(stated.steps).to.deep.equal([
       { version: '3.0', min_version: '2.0' },
       { version: '2.0', min_version: '1.0' },
@@ -423,12 +423,12 @@ describe('releases: publishing', () => {
   it('statements are renewed after a day and with another key', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
-    const first = one.index.statement('shop', 'stable')?.issued_at ?? '';
-    await one.channels.renew();
-    expect(one.index.statement('shop', 'stable')?.issued_at).to.equal(first);
+    const first = one.index.getStatement('shop', 'stable')?.issued_at ?? '';
+    await one.channels.renewStatements();
+    expect(one.index.getStatement('shop', 'stable')?.issued_at).to.equal(first);
     one.clock.forward(24 * 3_600_000);
-    await one.channels.renew();
-    expect((one.index.statement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
+    await one.channels.renewStatements();
+    expect((one.index.getStatement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
   });
 
   it('repairs a replaced latest.json at the next start, and while running at the next check', async () => {
@@ -444,7 +444,7 @@ describe('releases: publishing', () => {
       await one.publish(channel === null ? '1.2' : '1.1');
       const right = await now(path);
       await one.releaseStore.channels.write('shop', channel, copy);
-      await one.latest.mend();
+      await one.latest.repair();
       const undated = (json: string | null): string => (json ?? '').replaceAll(/"generated_at":"[^"]*",/g, '');
       expect(undated(await now(path)), path).to.equal(undated(right));
       await one.releaseStore.channels.write('shop', channel, '{');
@@ -454,7 +454,7 @@ describe('releases: publishing', () => {
     const tags = (): Promise<(string | undefined)[]> =>
       Promise.all(paths.map(async ([, path]) => (await one.releaseStore.open(path.split('/')))?.tag));
     const before = await tags();
-    await one.latest.mend();
+    await one.latest.repair();
     expect(await tags(), 'what agrees is not written').to.deep.equal(before);
   });
 
@@ -463,7 +463,7 @@ describe('releases: publishing', () => {
     await one.publish('1.0');
     await one.publish('1.1');
     const place = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
-    await one.releaseStore.packages.describe(place, { manifest: 'other', signature: null });
+    await one.releaseStore.packages.writeTexts(place, { manifest: 'other', signature: null });
     await one.releaseStore.packages.withdraw({ ...place, version: '1.1' });
     await one.releaseStore.channels.write('shop', 'stable', '{');
     await one.reconciler.compare();

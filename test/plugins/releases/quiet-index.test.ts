@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { WatchedStore } from '../../support/watched.js';
-import { ensured, fixtureOn, memoryPackages } from './fixture.js';
+import { ensureCollections, fixtureOn, memoryPackages } from './fixture.js';
 
 describe('an unused index of releases', function () {
   it('answers the first request by reading the store, and the next from memory', async () => {
-    const [store, packages] = [await ensured(new MemoryStore()), memoryPackages()];
+    const [store, packages] = [await ensureCollections(new MemoryStore()), memoryPackages()];
     const maker = fixtureOn(store, packages);
     const asked = fixtureOn(store, packages, maker.clock);
     await asked.index.start();
@@ -15,7 +15,7 @@ describe('an unused index of releases', function () {
       expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
       // From now on it looks by itself: what another process did just now may be two seconds away.
       await maker.publish('1.2.0');
-      expect(asked.index.current()).to.equal(null);
+      expect(asked.index.ensureCurrent()).to.equal(null);
       expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
     } finally {
       await asked.index.stop();
@@ -24,7 +24,7 @@ describe('an unused index of releases', function () {
 
   it('shares the read between concurrent requests', async () => {
     const store = new WatchedStore();
-    const f = fixtureOn(await ensured(store));
+    const f = fixtureOn(await ensureCollections(store));
     await f.publish('1.1.0');
     await f.index.start();
     try {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request as ask } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accessMode } from '../../../adapters/fs/access-mode.js';
+import { resolveAccessMode } from '../../../adapters/fs/access-mode.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { HapiServer } from '../../../adapters/hapi/server.js';
 import { ThreadHasher } from '../../../adapters/node/hasher.js';
@@ -14,22 +14,22 @@ import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
 import type { ReleasesConfig } from '../../../plugins/releases/config.js';
 import releases from '../../../plugins/releases/plugin.js';
-import { FIRST_START } from '../../../ports/domain/access.js';
+import { ADMIN_BOOTSTRAP } from '../../../ports/domain/access.js';
 import {
-  LICENSE_WATCHERS,
+  LICENSE_CHANGE_LISTENERS,
   LICENSES,
   type LicenseCredential,
   type LicenseDirectory,
-  type LicenseWatcher,
+  type LicenseChangeListener,
 } from '../../../ports/domain/licensing.js';
-import { RELEASE_STORE, type ReleaseStoreCare } from '../../../ports/domain/releases.js';
+import { RELEASE_STORE, type ReleaseStoreMaintenance } from '../../../ports/domain/releases.js';
 import type { Outbound } from '../../../ports/outbound.js';
-import type { ReleasePlace } from '../../../ports/release-store.js';
+import type { ReleaseLocation } from '../../../ports/release-store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { packageOf } from '../../kit/contracts/release-store.js';
+import { buildPackage } from '../../kit/contracts/release-store.js';
 import { fakeMetrics } from '../../kit/fakes.js';
-import { helpers } from '../../../web/helpers.js';
-import { harness, type Harness } from '../../harness.js';
+import { createHelpers } from '../../../web/helpers.js';
+import { createTestKernel, type TestKernel } from '../../harness.js';
 import { PASSWORD_COST } from '../../support/prepared.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
@@ -54,21 +54,21 @@ const OFF = {
 export class KeptLicenses implements LicenseDirectory {
   readonly rows = new Map<string, LicenseCredential[]>();
   #mark = 0;
-  watchers: () => readonly LicenseWatcher[] = () => [];
+  watchers: () => readonly LicenseChangeListener[] = () => [];
 
-  async *opening(product: string): AsyncGenerator<LicenseCredential> {
+  async *iterateCredentials(product: string): AsyncGenerator<LicenseCredential> {
     yield* (this.rows.get(product) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
-  async mark(): Promise<string> {
+  async getRevision(): Promise<string> {
     return String(this.#mark);
   }
-  async byKeySha256(): Promise<null> {
+  async findByKeySha256(): Promise<null> {
     return null;
   }
   async set(product: string, credentials: LicenseCredential[]): Promise<void> {
     this.#mark++;
     this.rows.set(product, credentials);
-    for (const watcher of this.watchers()) await watcher.changed(product);
+    for (const watcher of this.watchers()) await watcher.onChange(product);
   }
 }
 
@@ -102,7 +102,7 @@ export function get(
 export class StoreFixture {
   private constructor(
     readonly folder: string,
-    readonly harness: Harness,
+    readonly harness: TestKernel,
     readonly files: FsReleaseStore,
     readonly licenses: KeptLicenses,
     readonly clock: ManualClock,
@@ -137,7 +137,7 @@ export class StoreFixture {
       version: '0',
       timezone: 'UTC',
       webDir: join(import.meta.dirname, '../../../web'),
-      helpers: helpers({ timezone: 'UTC', now: () => clock.now() }),
+      helpers: createHelpers({ timezone: 'UTC', now: () => clock.now() }),
       log,
       clock,
       ids,
@@ -150,29 +150,29 @@ export class StoreFixture {
       api: 1,
       title: 'Licenses of the test',
       provides: [LICENSES.name],
-      extensionPoints: [LICENSE_WATCHERS.point],
+      extensionPoints: [LICENSE_CHANGE_LISTENERS.point],
       setup(ctx) {
-        licenses.watchers = () => ctx.extensions(LICENSE_WATCHERS);
+        licenses.watchers = () => ctx.extensions(LICENSE_CHANGE_LISTENERS);
         return { services: { [LICENSES.name]: licenses } };
       },
     });
     const { web_group = null, web_path = null } = options.section ?? {};
-    const files = new FsReleaseStore(join(folder, 'releases'), await accessMode({ web_group, web_path }));
+    const files = new FsReleaseStore(join(folder, 'releases'), await resolveAccessMode({ web_group, web_path }));
     const hasher = new ThreadHasher({ cost: PASSWORD_COST });
     const node = new NodeOutbound();
     const target = { url: 'http://127.0.0.1:1' };
     const outbound: Outbound = {
-      judge: (url, policy) => node.judge(url, policy),
+      checkUrl: (url, policy) => node.checkUrl(url, policy),
       request: (asked) => node.request({ ...asked, url: asked.url.replace('http://aos.test', target.url) }),
     };
-    const made = harness([access, projects, stub, releases], {
+    const made = createTestKernel([access, projects, stub, releases], {
       ...(options.store && { store: options.store }),
       app: { base_url: 'http://aos.test' },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD }, releases: options.section ?? {} },
       parts: { http: server, clock, ids, hasher, outbound, releaseStore: files },
     });
     target.url = (await made.kernel.boot('serve', { jobs: false })).address ?? '';
-    await made.kernel.service(FIRST_START)?.ensureAdmin();
+    await made.kernel.findService(ADMIN_BOOTSTRAP)?.ensureAdmin();
     return new StoreFixture(folder, made, files, licenses, clock, target, hasher);
   }
 
@@ -187,7 +187,7 @@ export class StoreFixture {
     stdin = '',
     args: string[] = [],
   ): Promise<CommandResult> {
-    const command = this.harness.kernel.commands().find(({ spec }) => spec.name === name);
+    const command = this.harness.kernel.listCommands().find(({ spec }) => spec.name === name);
     if (command === undefined) throw new Error(`there is no command ${name}`);
     return command.spec.run({ args, options, stdin: async () => stdin });
   }
@@ -196,12 +196,12 @@ export class StoreFixture {
     await this.command('user create', { username, role, 'password-stdin': true }, PASSWORD);
   }
 
-  get care(): ReleaseStoreCare {
-    return this.harness.kernel.service(RELEASE_STORE) as ReleaseStoreCare;
+  get care(): ReleaseStoreMaintenance {
+    return this.harness.kernel.findService(RELEASE_STORE) as ReleaseStoreMaintenance;
   }
 
   /** As CI publishes. */
-  async publish(place: Partial<ReleasePlace> = {}, bytes = packageOf({ 'a.txt': 'a' })): Promise<ReleasePlace> {
+  async publish(place: Partial<ReleaseLocation> = {}, bytes = buildPackage({ 'a.txt': 'a' })): Promise<ReleaseLocation> {
     const whole = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any', ...place };
     if (this.#token === '') {
       const scopes = 'updateservice:publish';

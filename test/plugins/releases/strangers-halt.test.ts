@@ -3,7 +3,7 @@
  * whole service, behind a proxy that says for whom it asks.
  */
 import { expect } from 'chai';
-import { packageWith } from '../../../clients/demo/package-file.js';
+import { buildPackage } from '../../../clients/demo/package-file.js';
 import { TestService } from '../../support/service.js';
 
 const KINDS = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Epsilon', 'Zeta', 'Eta'];
@@ -15,11 +15,11 @@ describe('untrusted clients with the public key that report new groups', () => {
   let dsn: URL;
 
   before(async () => {
-    service = await TestService.here({
+    service = await TestService.createInProcess({
       SVC_LIMITS__INTAKE_PER_MINUTE: '0',
       SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]',
     });
-    token = await service.token('bugtracker:report,projects:manage,updateservice:publish');
+    token = await service.createToken('bugtracker:report,projects:manage,updateservice:publish');
     await service.request('POST', '/api/projects/v1/projects', token, { slug: 'shop' });
     const { body } = await service.request('POST', '/api/projects/v1/projects/shop/intake-keys', token, {});
     dsn = new URL(String(body['dsn']));
@@ -31,7 +31,7 @@ describe('untrusted clients with the public key that report new groups', () => {
       const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${query}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-        body: new Uint8Array(packageWith('shop.js', version)),
+        body: new Uint8Array(buildPackage('shop.js', version)),
       });
       expect(status).to.equal(201);
     }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import search from '../../../plugins/search/plugin.js';
-import { Search } from '../../../plugins/search/search.js';
+import { SearchService } from '../../../plugins/search/search.js';
 import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
-import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuestion } from '../../../ports/domain/search.js';
+import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuery } from '../../../ports/domain/search.js';
 import { boot, type TestService } from '../../kit/boot.js';
 import { RecordingLog } from '../../kit/fakes.js';
 
@@ -24,7 +24,7 @@ const nobody: SessionPrincipal = { kind: 'session', session_id: 's', account_id:
 
 describe('search: the page', () => {
   let service: TestService;
-  let asked: SearchQuestion[];
+  let asked: SearchQuery[];
   before(async () => {
     const things = definePlugin({
       id: 'things',
@@ -41,8 +41,8 @@ describe('search: the page', () => {
                 asked.push(question);
                 return provider('Things').find(question);
               },
-              exact: async ({ text }) => (text === 'thing-1' ? '/things/1' : null),
-              more: (text) => `/things?q=${encodeURIComponent(text)}`,
+              findExact: async ({ text }) => (text === 'thing-1' ? '/things/1' : null),
+              getListHref: (text) => `/things?q=${encodeURIComponent(text)}`,
             }),
           ),
           extend(SEARCH_PROVIDERS, provider('Secrets', { role: 'admin', order: 5 })),
@@ -113,7 +113,7 @@ describe('search: commands', () => {
       },
     ],
   });
-  const search = new Search(() => [acting], new RecordingLog());
+  const search = new SearchService(() => [acting], new RecordingLog());
   const found = async (text: string, who = nobody): Promise<string[]> => {
     const { kinds } = await search.find(text, who, 5);
     return kinds.flatMap(({ label, hits }) => hits.map(({ title }) => `${label}: ${title}`));
@@ -198,7 +198,7 @@ describe('search: waiting', () => {
         return new Promise(() => undefined);
       },
     });
-    const found = await new Search(() => [slow, provider('Quick', { order: 1 })], new RecordingLog(), 20).find(
+    const found = await new SearchService(() => [slow, provider('Quick', { order: 1 })], new RecordingLog(), 20).find(
       'x',
       nobody,
       3,

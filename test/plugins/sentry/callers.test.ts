@@ -1,7 +1,7 @@
 /** What the two paths tell SDKs that send too much, and browsers of other origins (contract 21, Sentry SDK intake). */
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
-import { sentryEnvelope } from '../../support/sentry-envelope.js';
+import { buildSentryEnvelope } from '../../support/sentry-envelope.js';
 import { ENVELOPE, event, KEY, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake: limits', () => {
@@ -16,9 +16,9 @@ describe('sentry intake: limits', () => {
   it('sends Retry-After and Sentry’s headers', async () => {
     const several = ['{}', ...[1, 2, 3].map(() => `{"type":"event"}\n${JSON.stringify(event())}`)].join('\n');
     expect((await fixture.post(ENVELOPE, several)).status).to.equal(200);
-    expect((await fixture.post(ENVELOPE, sentryEnvelope(event()))).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, buildSentryEnvelope(event()))).status).to.equal(200);
     for (const path of [ENVELOPE, STORE]) {
-      const answer = await fixture.post(path, sentryEnvelope(event()));
+      const answer = await fixture.post(path, buildSentryEnvelope(event()));
       expect(answer.status).to.equal(429);
       const wait = String(answer.headers['retry-after']);
       expect(wait).to.match(/^\d+$/);
@@ -33,9 +33,9 @@ describe('sentry intake: limits', () => {
   it('sends them also after too many wrong keys', async () => {
     const wrong = { 'x-sentry-auth': 'Sentry sentry_key=wrong' };
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await fixture.post(ENVELOPE, sentryEnvelope(event()), wrong)).status);
+    for (let i = 0; i < 3; i++) statuses.push((await fixture.post(ENVELOPE, buildSentryEnvelope(event()), wrong)).status);
     expect(statuses).to.deep.equal([401, 401, 429]);
-    const last = await fixture.post(ENVELOPE, sentryEnvelope(event()), wrong);
+    const last = await fixture.post(ENVELOPE, buildSentryEnvelope(event()), wrong);
     expect(last.headers['x-sentry-rate-limits']).to.equal(`${String(last.headers['retry-after'])}::key`);
   });
 });
@@ -67,8 +67,8 @@ describe('sentry intake: browsers of other origins', () => {
 
   it('exposes the responses', async () => {
     const origin = { origin: 'https://shop.example.org' };
-    const good = await fixture.post(`${ENVELOPE}?sentry_key=${KEY}`, sentryEnvelope(event()), origin);
-    const bad = await fixture.post(ENVELOPE, sentryEnvelope(event()), origin);
+    const good = await fixture.post(`${ENVELOPE}?sentry_key=${KEY}`, buildSentryEnvelope(event()), origin);
+    const bad = await fixture.post(ENVELOPE, buildSentryEnvelope(event()), origin);
     expect([good.status, bad.status]).to.deep.equal([200, 401]);
     for (const { headers } of [good, bad]) expect(headers['access-control-allow-origin']).to.equal('*');
   });

@@ -1,7 +1,7 @@
 /** Which exception of an event gives the title and the group (contract 21, amendments: wrappers). */
 import { expect } from 'chai';
 import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
-import { reportOf } from '../../../plugins/sentry/event.js';
+import { convertEvent } from '../../../plugins/sentry/event.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
 interface Given {
@@ -13,7 +13,7 @@ interface Given {
 
 /** @param values the innermost first, as SDKs send them */
 const read = (platform: string, ...values: Given[]): ErrorReport =>
-  reportOf(
+  convertEvent(
     {
       platform,
       exception: {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
-import { checkInOf } from '../../../plugins/sentry/check-in.js';
+import { parseCheckIn } from '../../../plugins/sentry/check-in.js';
 import sentry from '../../../plugins/sentry/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import { SHARED_KEY } from '../access/fixture.js';
@@ -196,7 +196,7 @@ describe('sentry: check-ins', function () {
   it('parses schedules of every unit, and rejects invalid ones', () => {
     const read = (schedule: unknown): unknown => {
       const { interval, cron } =
-        checkInOf({ monitor_slug: 'a', status: 'ok', monitor_config: { schedule } }, 'shop') ?? {};
+        parseCheckIn({ monitor_slug: 'a', status: 'ok', monitor_config: { schedule } }, 'shop') ?? {};
       return [interval, cron];
     };
     expect(read({ type: 'interval', value: 2, unit: 'day' })).to.deep.equal([172_800, null]);

@@ -1,6 +1,6 @@
 /** Where SDKs put their key (contract 21, Sentry SDK intake). */
 import { expect } from 'chai';
-import { keyOf } from '../../../plugins/sentry/credential.js';
+import { findIntakeKey } from '../../../plugins/sentry/credential.js';
 
 const KEY = 'svc_in_0123456789abcdefghij';
 
@@ -17,31 +17,31 @@ describe('sentry credential', () => {
   ];
   for (const [name, value] of headers) {
     it(`is found in X-Sentry-Auth with ${name}`, () => {
-      expect(keyOf({ headers: { 'x-sentry-auth': value }, query: {}, body: null })).to.equal(KEY);
-      expect(keyOf({ headers: { authorization: value }, query: {}, body: null })).to.equal(KEY);
+      expect(findIntakeKey({ headers: { 'x-sentry-auth': value }, query: {}, body: null })).to.equal(KEY);
+      expect(findIntakeKey({ headers: { authorization: value }, query: {}, body: null })).to.equal(KEY);
     });
   }
 
   it('is found in the query only, once', () => {
-    expect(keyOf({ headers: {}, query: { sentry_key: KEY, sentry_version: '7' }, body: null })).to.equal(KEY);
-    expect(keyOf({ headers: {}, query: { sentry_key: [KEY, 'other'] }, body: null })).to.equal(KEY);
+    expect(findIntakeKey({ headers: {}, query: { sentry_key: KEY, sentry_version: '7' }, body: null })).to.equal(KEY);
+    expect(findIntakeKey({ headers: {}, query: { sentry_key: [KEY, 'other'] }, body: null })).to.equal(KEY);
     expect(
-      keyOf({ headers: { 'x-sentry-auth': 'Sentry sentry_version=7' }, query: { sentry_key: KEY }, body: null }),
+      findIntakeKey({ headers: { 'x-sentry-auth': 'Sentry sentry_version=7' }, query: { sentry_key: KEY }, body: null }),
     ).to.equal(KEY);
   });
 
   it('may be a Bearer token', () => {
-    expect(keyOf({ headers: { authorization: `Bearer ${KEY}` }, query: {}, body: null })).to.equal(KEY);
+    expect(findIntakeKey({ headers: { authorization: `Bearer ${KEY}` }, query: {}, body: null })).to.equal(KEY);
   });
 
   it('is found in the DSN of the envelope’s header, which is parsed only then', () => {
     for (const dsn of [`https://${KEY}@aos.example.org/7`, `http://${KEY}:secret@127.0.0.1:8080/base/7`]) {
-      expect(keyOf({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(KEY);
+      expect(findIntakeKey({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(KEY);
     }
-    expect(keyOf({ headers: {}, query: {}, body: null })).to.equal(null);
+    expect(findIntakeKey({ headers: {}, query: {}, body: null })).to.equal(null);
   });
 
-  const none: [name: string, given: Partial<Parameters<typeof keyOf>[0]>][] = [
+  const none: [name: string, given: Partial<Parameters<typeof findIntakeKey>[0]>][] = [
     ['no key in the header', { headers: { 'x-sentry-auth': 'Sentry sentry_version=7' } }],
     [
       'an empty key',
@@ -54,6 +54,6 @@ describe('sentry credential', () => {
     ['no envelope', { body: Buffer.from('\u0000\u0001') }],
   ];
   for (const [name, given] of none) {
-    it(`is missing: ${name}`, () => expect(keyOf({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
+    it(`is missing: ${name}`, () => expect(findIntakeKey({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
   }
 });

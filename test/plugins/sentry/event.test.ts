@@ -1,14 +1,14 @@
 /** Sentry events as reports (contract 21, Sentry SDK intake): every SDK writes and leaves out something else. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { eventIdOf, levelOf, reportOf, versionOf } from '../../../plugins/sentry/event.js';
-import { instant } from '../../../plugins/sentry/time.js';
+import { parseEventId, toErrorLevel, convertEvent, parseReleaseVersion } from '../../../plugins/sentry/event.js';
+import { parseInstant } from '../../../plugins/sentry/time.js';
 import type { ErrorDetails, ErrorReport } from '../../../ports/domain/errors.js';
 
 const ID = 'a'.repeat(32);
 const about = { project: 'shop', id: ID };
-const of = (event: object): ErrorReport => reportOf(event as Record<string, unknown>, about).report;
-const detailsOf = (event: object): ErrorDetails => reportOf(event as Record<string, unknown>, about).details();
+const of = (event: object): ErrorReport => convertEvent(event as Record<string, unknown>, about).report;
+const detailsOf = (event: object): ErrorDetails => convertEvent(event as Record<string, unknown>, about).details();
 const thrown = (exception: unknown, more: object = {}): ErrorReport => of({ exception, ...more });
 
 /** Those that are read. */
@@ -77,7 +77,7 @@ describe('sentry event: level, release, id, time', () => {
     ['constructor', 'error'],
   ];
   for (const [level, expected] of levels) {
-    it(`level ${String(level)} is ${expected}`, () => expect(levelOf(level)).to.equal(expected));
+    it(`level ${String(level)} is ${expected}`, () => expect(toErrorLevel(level)).to.equal(expected));
   }
 
   const releases: [unknown, string | null][] = [
@@ -94,7 +94,7 @@ describe('sentry event: level, release, id, time', () => {
   ];
   for (const [release, expected] of releases) {
     it(`release ${JSON.stringify(release)} is version ${expected}`, () =>
-      expect(versionOf(release)).to.equal(expected));
+      expect(parseReleaseVersion(release)).to.equal(expected));
   }
   it('names a release that is a commit as commit too', () => {
     expect(of({ release: 'c'.repeat(40) })).to.include({ app_version: 'c'.repeat(40), commit_sha: 'c'.repeat(40) });
@@ -102,8 +102,8 @@ describe('sentry event: level, release, id, time', () => {
   });
 
   it('normalizes dashes and case of an id, and ignores an empty one', () => {
-    expect(eventIdOf('FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0')).to.equal('fc6d8c0c43fc4630ad850ee518f1b9d0');
-    for (const id of [null, undefined, '', '--', 'x'.repeat(300), {}, []]) expect(eventIdOf(id)).to.equal(null);
+    expect(parseEventId('FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0')).to.equal('fc6d8c0c43fc4630ad850ee518f1b9d0');
+    for (const id of [null, undefined, '', '--', 'x'.repeat(300), {}, []]) expect(parseEventId(id)).to.equal(null);
   });
 
   const at = '2026-11-20T08:15:30.123Z';
@@ -134,7 +134,7 @@ describe('sentry event: level, release, id, time', () => {
     [{}, null],
   ];
   for (const [value, expected] of times) {
-    it(`time ${JSON.stringify(value)} is ${expected}`, () => expect(instant(value)).to.equal(expected));
+    it(`time ${JSON.stringify(value)} is ${expected}`, () => expect(parseInstant(value)).to.equal(expected));
   }
 });
 

@@ -7,14 +7,14 @@ import sentry from '../../../plugins/sentry/plugin.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { boot, type Harness } from '../../harness.js';
-import { fakeProjects } from '../../support/projects.js';
+import { bootTestKernel, type TestKernel } from '../../harness.js';
+import { createFakeProjects } from '../../support/projects.js';
 
 const NUMBERS: Record<string, number> = { shop: 7, other: 8, old: 9 };
 const known = (slug: string | undefined): object | null =>
   slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: slug === 'old' } : null;
 
-const projects = fakeProjects({
+const projects = createFakeProjects({
   accepting: async (slug) => {
     if (slug === 'old') throw new ServiceError('unknown_project', 'The project is archived.');
     return known(slug);
@@ -51,16 +51,16 @@ export const event = (fields: object = {}): Record<string, unknown> => ({
 
 export class Fixture {
   private constructor(
-    readonly service: Harness,
+    readonly service: TestKernel,
     readonly server: TestServer,
   ) {}
 
   /** @param more plugins beside its own */
   static async create(
     options: Partial<HapiServerOptions> = {},
-    more: Parameters<typeof boot>[0] = [],
+    more: Parameters<typeof bootTestKernel>[0] = [],
   ): Promise<Fixture> {
-    const service = await boot([fakeAccess, projects, bugs, errorstream, ...more, sentry]);
+    const service = await bootTestKernel([fakeAccess, projects, bugs, errorstream, ...more, sentry]);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Fixture(service, await TestServer.create({ routes }, options));
   }

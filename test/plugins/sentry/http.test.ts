@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { sentryEnvelope, sentryEvent } from '../../support/sentry-envelope.js';
+import { buildSentryEnvelope, buildSentryEvent } from '../../support/sentry-envelope.js';
 import { AUTH, ENVELOPE, event, KEY, newId, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake', () => {
@@ -16,7 +16,7 @@ describe('sentry intake', () => {
 
   it('answers an envelope with the event’s id only, and stores the item', async () => {
     const one = event({ event_id: 'FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0', level: 'fatal' });
-    const answer = await fixture.post(ENVELOPE, sentryEnvelope(one));
+    const answer = await fixture.post(ENVELOPE, buildSentryEnvelope(one));
     expect(answer.status).to.equal(200);
     expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
     expect(answer.body).to.deep.equal({ id: 'fc6d8c0c43fc4630ad850ee518f1b9d0' });
@@ -45,7 +45,7 @@ describe('sentry intake', () => {
       'no object',
       undefined,
     ];
-    for (const user of users) await fixture.post(ENVELOPE, sentryEnvelope(event({ user })));
+    for (const user of users) await fixture.post(ENVELOPE, buildSentryEnvelope(event({ user })));
     const [item] = await fixture.items();
     expect(item).to.include({ hit_count: users.length, people: 4 });
     const path = `/api/bugtracker/v1/bugs/${item?.['ref'] as unknown as string}`;
@@ -55,7 +55,7 @@ describe('sentry intake', () => {
   });
 
   it('records the key as the actor of `created`', async () => {
-    await fixture.post(ENVELOPE, sentryEnvelope(event()));
+    await fixture.post(ENVELOPE, buildSentryEnvelope(event()));
     const [item] = await fixture.items();
     const history = await fixture.server.ask(
       'GET',
@@ -71,7 +71,7 @@ describe('sentry intake', () => {
   it('answers a store event in the same way, with and without the final slash', async () => {
     for (const path of [STORE, '/api/7/store', '/api/7/envelope']) {
       const one = event();
-      const body = path.includes('store') ? JSON.stringify(one) : sentryEnvelope(one);
+      const body = path.includes('store') ? JSON.stringify(one) : buildSentryEnvelope(one);
       const answer = await fixture.post(path, body);
       expect(answer.status, path).to.equal(200);
       expect(answer.body).to.deep.equal({ id: one['event_id'] });
@@ -86,7 +86,7 @@ describe('sentry intake', () => {
   ];
   for (const [name, path, headers] of ways) {
     it(`reads the key from ${name}`, async () => {
-      expect((await fixture.post(path, sentryEnvelope(event()), headers)).status).to.equal(200);
+      expect((await fixture.post(path, buildSentryEnvelope(event()), headers)).status).to.equal(200);
     });
   }
 
@@ -98,9 +98,9 @@ describe('sentry intake', () => {
     });
     const routes = (fixture.service.http.mounted?.routes ?? []).map(({ spec }) => judged(spec));
     const plain = await TestServer.create({ routes });
-    const envelope = sentryEnvelope(event(), 'https://abc@aos.example.org/7');
+    const envelope = buildSentryEnvelope(event(), 'https://abc@aos.example.org/7');
     expect((await plain.ask('POST', ENVELOPE, { payload: envelope })).status).to.equal(200);
-    expect((await plain.ask('POST', ENVELOPE, { payload: sentryEnvelope(event()) })).status).to.equal(401);
+    expect((await plain.ask('POST', ENVELOPE, { payload: buildSentryEnvelope(event()) })).status).to.equal(401);
     expect((await plain.ask('POST', STORE, { payload: JSON.stringify(event()) })).status).to.equal(401);
   });
 
@@ -121,7 +121,7 @@ describe('sentry intake', () => {
   ];
   for (const [name, path, headers, status, error] of refused) {
     it(`rejects ${name} with ${status}`, async () => {
-      const body = path.includes('store') ? JSON.stringify(event()) : sentryEnvelope(event());
+      const body = path.includes('store') ? JSON.stringify(event()) : buildSentryEnvelope(event());
       const answer = await fixture.post(path, body, headers);
       expect([answer.status, answer.code]).to.deep.equal([status, error]);
       expect(await fixture.items()).to.deep.equal([]);
@@ -130,14 +130,14 @@ describe('sentry intake', () => {
 
   it('lets a token for all projects report by any number, and names unknown ones', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=master:bugtracker:report' };
-    expect((await fixture.post('/api/8/envelope/', sentryEnvelope(event()), headers)).status).to.equal(200);
+    expect((await fixture.post('/api/8/envelope/', buildSentryEnvelope(event()), headers)).status).to.equal(200);
     expect((await fixture.items())[0]).to.include({ project: 'other' });
-    expect((await fixture.post('/api/77/envelope/', sentryEnvelope(event()), headers)).status).to.equal(404);
+    expect((await fixture.post('/api/77/envelope/', buildSentryEnvelope(event()), headers)).status).to.equal(404);
   });
 
   it('rejects an archived project as the intake does', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=intake:old' };
-    const answer = await fixture.post('/api/9/envelope/', sentryEnvelope(event()), headers);
+    const answer = await fixture.post('/api/9/envelope/', buildSentryEnvelope(event()), headers);
     expect([answer.status, answer.code]).to.deep.equal([422, 'unknown_project']);
   });
 
@@ -150,12 +150,12 @@ describe('sentry intake', () => {
       'x',
     ];
     for (const type of types) {
-      const answer = await fixture.post(ENVELOPE, sentryEnvelope(event()), { ...AUTH, 'content-type': type });
+      const answer = await fixture.post(ENVELOPE, buildSentryEnvelope(event()), { ...AUTH, 'content-type': type });
       expect(answer.status, type).to.equal(200);
     }
     const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [encoding, compress] of Object.entries(encodings)) {
-      const body = compress(Buffer.from(sentryEnvelope(event())));
+      const body = compress(Buffer.from(buildSentryEnvelope(event())));
       expect((await fixture.post(ENVELOPE, body, { ...AUTH, 'content-encoding': encoding })).status, encoding).to.equal(
         200,
       );
@@ -167,7 +167,7 @@ describe('sentry intake', () => {
 
   it('accepts a chunked body without content type', async () => {
     await fixture.server.start();
-    const bytes = Buffer.from(sentryEnvelope(event()));
+    const bytes = Buffer.from(buildSentryEnvelope(event()));
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         for (let at = 0; at < bytes.length; at += 7) controller.enqueue(bytes.subarray(at, at + 7));
@@ -210,7 +210,7 @@ describe('sentry intake', () => {
     const id = '0123456789abcdef0123456789abcdef';
     const dashed = '01234567-89AB-CDEF-0123-456789abcdef';
     for (const event_id of [id, dashed, id]) {
-      const answer = await fixture.post(ENVELOPE, sentryEnvelope(event({ event_id })));
+      const answer = await fixture.post(ENVELOPE, buildSentryEnvelope(event({ event_id })));
       expect(answer.body).to.deep.equal({ id });
     }
     expect((await fixture.post(STORE, JSON.stringify(event({ event_id: id })))).status).to.equal(200);
@@ -248,7 +248,7 @@ describe('sentry intake', () => {
     expect([answer.status, answer.body]).to.deep.equal([200, { id: one['event_id'] }]);
     expect(answer.headers['x-sentry-rate-limits']).to.equal('3600:transaction;attachment:key');
     expect(await fixture.items()).to.have.length(1);
-    const plain = await fixture.post(ENVELOPE, sentryEnvelope(event()));
+    const plain = await fixture.post(ENVELOPE, buildSentryEnvelope(event()));
     expect(plain.headers).to.not.have.property('x-sentry-rate-limits');
   });
 
@@ -289,7 +289,7 @@ describe('sentry intake', () => {
     expect((await fixture.post(ENVELOPE, Buffer.alloc(1024 * 1024 + 1, 'x'))).status).to.equal(413);
     expect((await fixture.post(ENVELOPE, gzipSync(Buffer.alloc(9 * 1024 * 1024, ' ')), large)).status).to.equal(413);
     const big = event({ extra: { text: 'x'.repeat(3_000_000) } });
-    expect((await fixture.post(ENVELOPE, gzipSync(Buffer.from(sentryEnvelope(big))), large)).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, gzipSync(Buffer.from(buildSentryEnvelope(big))), large)).status).to.equal(200);
     expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
@@ -325,7 +325,7 @@ describe('sentry intake', () => {
   });
 
   it('accepts the benchmark’s envelopes, with about the stated size', async () => {
-    const body = sentryEnvelope(sentryEvent(3, newId(), 4096));
+    const body = buildSentryEnvelope(buildSentryEvent(3, newId(), 4096));
     expect(body.length).to.be.within(3500, 4400);
     expect((await fixture.post(ENVELOPE, body)).status).to.equal(200);
     expect((await fixture.items())[0]).to.include({

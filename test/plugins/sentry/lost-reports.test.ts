@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import releasehealth from '../../../plugins/releasehealth/plugin.js';
-import { EnvelopeSieve } from '../../../plugins/sentry/envelope-sieve.js';
-import { readEnvelope } from '../../../plugins/sentry/envelope.js';
+import { EnvelopeFilter } from '../../../plugins/sentry/envelope-sieve.js';
+import { parseEnvelope } from '../../../plugins/sentry/envelope.js';
 import { NO_LIMITS, type Asked } from '../../adapters/hapi/support.js';
 import { AUTH, ENVELOPE, event, Fixture, STORE } from './fixture.js';
 
@@ -183,11 +183,11 @@ describe('envelope sieve', () => {
     ];
     const bytes = envelopeOf(items, { event_id: 'e' });
     for (let size = 1; size < 40; size++) {
-      const sieve = new EnvelopeSieve(stores, 50);
+      const sieve = new EnvelopeFilter(stores, 50);
       const kept: Buffer[] = [];
       for (let at = 0; at < bytes.length; at += size) kept.push(...sieve.push(bytes.subarray(at, at + size)));
       kept.push(...sieve.end());
-      const read = readEnvelope(Buffer.concat(kept));
+      const read = parseEnvelope(Buffer.concat(kept));
       if (typeof read === 'string') throw new Error(read);
       expect(read.items.map(({ type, payload, skipped }) => [type, payload.toString(), skipped])).to.deep.equal([
         ['attachment', '', 19],

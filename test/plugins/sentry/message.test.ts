@@ -1,14 +1,14 @@
 /** Log messages and their templates (contract 21, Sentry SDK intake): shown with their values, grouped without. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { messageOf } from '../../../plugins/sentry/message.js';
+import { parseMessage } from '../../../plugins/sentry/message.js';
 import { ENVELOPE, event, Fixture } from './fixture.js';
 
 const logged = (message: string, params?: unknown, formatted?: string): object => ({
   logentry: { message, ...(params !== undefined && { params }), ...(formatted !== undefined && { formatted }) },
 });
 const shown = (message: string, params: unknown): string | undefined =>
-  messageOf(logged(message, params) as never)?.shown;
+  parseMessage(logged(message, params) as never)?.shown;
 
 describe('sentry message', () => {
   const FILLED: readonly (readonly [template: string, params: unknown, shown: string])[] = [
@@ -35,21 +35,21 @@ describe('sentry message', () => {
     it(`formats ${template} with ${JSON.stringify(params)}`, () => expect(shown(template, params)).to.equal(expected));
 
   it('prefers the formatted text of the SDK', () => {
-    const message = messageOf(logged('login of %s failed', ['bob'], 'login of BOB failed') as never);
+    const message = parseMessage(logged('login of %s failed', ['bob'], 'login of BOB failed') as never);
     expect(message).to.deep.equal({ shown: 'login of BOB failed', template: 'login of %s failed' });
   });
 
   it('has no template for a text without parameters', () => {
     for (const given of [logged('low', undefined, 'low'), logged('low'), { message: 'low' }])
-      expect(messageOf(given as never)).to.deep.equal({ shown: 'low', template: null });
-    expect(messageOf({})).to.equal(null);
+      expect(parseMessage(given as never)).to.deep.equal({ shown: 'low', template: null });
+    expect(parseMessage({})).to.equal(null);
   });
 
   it('accepts any template and values, and limits the length', () => {
     const template = fc.array(fc.constantFrom('%s', '%', '{}', '{0}', '%(a)s', '%1$s', '{a', 'x'), { maxLength: 40 });
     fc.assert(
       fc.property(template, fc.jsonValue(), (parts, params) => {
-        expect(messageOf(logged(parts.join(''), params) as never)?.shown ?? '').to.be.a('string');
+        expect(parseMessage(logged(parts.join(''), params) as never)?.shown ?? '').to.be.a('string');
       }),
     );
     const large = { a: 'x'.repeat(500_000) };

@@ -1,6 +1,6 @@
 /** Where a native crash comes from when its SDK does not say which frames are the application's (contract 21). */
 import { expect } from 'chai';
-import { reportOf } from '../../../plugins/sentry/event.js';
+import { convertEvent } from '../../../plugins/sentry/event.js';
 import { isSystemImage } from '../../../lib/text/system-images.js';
 
 type Given = readonly [image: string | null, name: string | null];
@@ -13,7 +13,7 @@ function placeOf(platform: string, ...frames: Given[]): string {
     instruction_addr: `0x${1000 + i}`,
   }));
   const event = { platform, exception: { values: [{ type: 'SIGABRT', stacktrace: { frames: given.toReversed() } }] } };
-  const { file, function: name } = reportOf(event, { project: 'shop', id: '1' }).report;
+  const { file, function: name } = convertEvent(event, { project: 'shop', id: '1' }).report;
   return `${file ?? ''}#${name ?? ''}`;
 }
 
@@ -88,7 +88,7 @@ describe('sentry native crashes', () => {
       { package: '/opt/shop/lib/libcurl.so', function: 'curl_easy_perform', in_app: false },
     ];
     const event = { platform: 'native', exception: { values: [{ type: 'SIGSEGV', stacktrace: { frames } }] } };
-    expect(reportOf(event, { project: 'shop', id: '1' }).report).to.include({ file: 'shopd', function: 'main' });
+    expect(convertEvent(event, { project: 'shop', id: '1' }).report).to.include({ file: 'shopd', function: 'main' });
   });
 
   it('does not take a library of an application for a system library', () => {

@@ -1,6 +1,6 @@
 /** One envelope with tens of thousands of added-up sessions (contract 00, limits). */
 import { expect } from 'chai';
-import { SessionCounting } from '../../../plugins/sentry/session-counting.js';
+import { SessionForwarder } from '../../../plugins/sentry/session-counting.js';
 import { countCategories } from '../../../plugins/sentry/skipped.js';
 import type { SessionReport } from '../../../ports/domain/release-health.js';
 
@@ -26,7 +26,7 @@ describe('an envelope of 250 items with 100 aggregates of sessions', () => {
 
   it('is counted in batches between which the event loop runs', async () => {
     const taken: SessionReport[] = [];
-    const sessions = new SessionCounting(() => ({ take: async (report) => void taken.push(report) }));
+    const sessions = new SessionForwarder(() => ({ record: async (report) => void taken.push(report) }));
     let turns = 0;
     let next: NodeJS.Immediate;
     const count = (): void => {
@@ -37,7 +37,7 @@ describe('an envelope of 250 items with 100 aggregates of sessions', () => {
     const sender = { address: '192.0.2.1', intake: true };
     const payload = payloadOf(400) as Readonly<Record<string, unknown>>;
     await Promise.all(
-      Array.from({ length: 5 }, () => sessions.take('sessions', payload, { project: 'shop', sent_at: null }, sender)),
+      Array.from({ length: 5 }, () => sessions.forward('sessions', payload, { project: 'shop', sent_at: null }, sender)),
     );
     clearImmediate(next);
     expect(taken.reduce((sum, { entries }) => sum + entries.length, 0)).to.equal(2_000);

@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseFrames, type Frame } from '../../../plugins/bugs/grouping/frames.js';
 import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
-import { reportOf } from '../../../plugins/sentry/event.js';
+import { convertEvent } from '../../../plugins/sentry/event.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
-const read = (platform: string, frames: object[], before: object[] = []): ReturnType<typeof reportOf> =>
-  reportOf(
+const read = (platform: string, frames: object[], before: object[] = []): ReturnType<typeof convertEvent> =>
+  convertEvent(
     { platform, exception: [...before, { type: 'CartError', value: 'no price', stacktrace: { frames } }] },
     { project: 'shop', id: 'a'.repeat(32) },
   );
@@ -283,7 +283,7 @@ describe('sentry stack', () => {
       { message: 'low', threads: { values: [{ current: true, stacktrace: { frames } }] } },
       { message: 'low', threads: [{ stacktrace: { frames } }] },
     ]) {
-      const made = reportOf(event, { project: 'shop', id: 'a' }).report;
+      const made = convertEvent(event, { project: 'shop', id: 'a' }).report;
       expect(made).to.include({ file: 'cart.js', line: 41, stack_trace: '    at cart.js:41' });
     }
   });
@@ -295,7 +295,7 @@ describe('sentry stack', () => {
       { module: 'java.lang.Thread', filename: 'Thread.java', function: 'getStackTrace', lineno: 1619 },
     ];
     const event = { platform: 'java', message: 'low', threads: [{ current: true, stacktrace: { frames } }] };
-    expect(reportOf(event, { project: 'shop', id: 'a' }).report).to.include({ file: 'shop/Cart.java', line: 41 });
+    expect(convertEvent(event, { project: 'shop', id: 'a' }).report).to.include({ file: 'shop/Cart.java', line: 41 });
   });
 
   it('keeps the crash frame of a deep recursion', () => {
@@ -427,7 +427,7 @@ describe('sentry stack: the culprit frame', () => {
 
 describe('sentry stack: several exceptions', () => {
   const of = (platform: string, values: object[]): ErrorReport =>
-    reportOf({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) }).report;
+    convertEvent({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) }).report;
   const goFrames = (name: string): object => ({
     frames: [{ module: 'main', function: name, abs_path: '/srv/shop/main.go', lineno: 9, in_app: true }],
   });

@@ -1,7 +1,7 @@
 /** Threads of an event in the report's context: the crashed one first, each with its stack while there is room. */
 import { expect } from 'chai';
-import { reportOf } from '../../../plugins/sentry/event.js';
-import { threadsOf } from '../../../plugins/sentry/threads.js';
+import { convertEvent } from '../../../plugins/sentry/event.js';
+import { buildThreads } from '../../../plugins/sentry/threads.js';
 import type { Json } from '../../../ports/store.js';
 
 const stacktrace = {
@@ -21,22 +21,22 @@ describe('sentry: threads', () => {
         ],
       },
     };
-    expect(threadsOf(event, 'node')).to.deep.equal([
+    expect(buildThreads(event, 'node')).to.deep.equal([
       { id: '2', name: 'worker 2', crashed: true, current: true, locks: 1 },
       { id: '1', name: 'main', state: 'WAITING', main: true, stack: '    at top (b.js:2)\n    at low (a.js:1)' },
     ]);
-    const { details } = reportOf({ ...event, extra: { a: 1 } }, { project: 'shop', id: 'a'.repeat(32) });
+    const { details } = convertEvent({ ...event, extra: { a: 1 } }, { project: 'shop', id: 'a'.repeat(32) });
     expect(Object.keys(details().context ?? {})).to.deep.equal(['threads', 'extra']);
   });
 
   it('store as many whole stacks as fit', () => {
     const values = Array.from({ length: 500 }, (_, id) => ({ id, name: `t${id}`, stacktrace }));
-    const threads = threadsOf({ threads: { values } }, null) as { [key: string]: Json }[];
+    const threads = buildThreads({ threads: { values } }, null) as { [key: string]: Json }[];
     expect(threads).to.have.length(32);
     const long = {
       frames: Array.from({ length: 30 }, () => ({ filename: 'x'.repeat(200), function: 'f', lineno: 1 })),
     };
-    const many = threadsOf(
+    const many = buildThreads(
       {
         threads: [
           { id: 1, stacktrace: long },
@@ -49,8 +49,8 @@ describe('sentry: threads', () => {
   });
 
   it('are omitted for one thread without a name and a state', () => {
-    expect(threadsOf({ threads: [{ id: 1, current: true }] }, null)).to.equal(null);
-    expect(threadsOf({}, null)).to.equal(null);
+    expect(buildThreads({ threads: [{ id: 1, current: true }] }, null)).to.equal(null);
+    expect(buildThreads({}, null)).to.equal(null);
     for (const threads of [
       null,
       'x',
@@ -58,6 +58,6 @@ describe('sentry: threads', () => {
       { values: 'z' },
       [{ id: {}, name: [], stacktrace: { frames: 'no' } }],
     ])
-      expect(() => threadsOf({ threads }, null)).to.not.throw();
+      expect(() => buildThreads({ threads }, null)).to.not.throw();
   });
 });

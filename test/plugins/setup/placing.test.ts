@@ -1,6 +1,6 @@
 /** What /installer answers while `serve` puts the update agents in place (contract 60): nobody is told that there are none. */
 import { expect } from 'chai';
-import { installerRoutes } from '../../../plugins/setup/installer/routes.js';
+import { buildInstallerRoutes } from '../../../plugins/setup/installer/routes.js';
 import type { InstallerManifest } from '../../../ports/installers.js';
 import { TestServer } from '../../adapters/hapi/support.js';
 
@@ -21,8 +21,8 @@ describe('setup: while the update agents are put in place', () => {
   let test: TestServer;
 
   before(async () => {
-    const installers = { placing: () => placing, manifest: async () => placed, open: async () => null };
-    test = await TestServer.create({ routes: installerRoutes(installers, () => 'https://aos.example') });
+    const installers = { getPendingManifest: () => placing, readManifest: async () => placed, open: async () => null };
+    test = await TestServer.create({ routes: buildInstallerRoutes(installers, () => 'https://aos.example') });
     await test.start();
   });
   after(() => test.stop());

@@ -24,11 +24,11 @@ const channel = (more: Partial<CatalogChannel> = {}): CatalogChannel => ({
   ...more,
 });
 const directory: ReleaseDirectory = {
-  channels: async (product, platform) => {
+  listChannels: async (product, platform) => {
     if (product === 'shop' && platform === 'linux-x64') return [channel({ channel: 'beta' }), channel()];
     return product === 'tool' || product === 'old' ? [channel({ platform: 'any', has_setup: false })] : [];
   },
-  products: async () => ['shop', 'tool', 'old'],
+  listProducts: async () => ['shop', 'tool', 'old'],
 };
 const releases = definePlugin({
   id: 'releases',

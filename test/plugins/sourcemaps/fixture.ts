@@ -10,16 +10,16 @@ import type { RouteSpec } from '../../../ports/http.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { bundle, type Described } from '../../adapters/sourcemaps/archives.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
-import { boot, type Harness } from '../../harness.js';
-import { sentryEnvelope } from '../../support/sentry-envelope.js';
+import { bootTestKernel, type TestKernel } from '../../harness.js';
+import { buildSentryEnvelope } from '../../support/sentry-envelope.js';
 import { fakeAccess } from '../../support/access.js';
-import { fakeProjects } from '../../support/projects.js';
+import { createFakeProjects } from '../../support/projects.js';
 
 const NUMBERS: Record<string, number> = { shop: 7, other: 8 };
 const known = (slug: string | undefined): object | null =>
   slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: false } : null;
 
-const projects = fakeProjects({
+const projects = createFakeProjects({
   accepting: async (slug) => {
     if (known(slug) === null) throw new ServiceError('unknown_project', 'There is no such project.');
     return known(slug);
@@ -100,7 +100,7 @@ let n = 0;
 
 export class Fixture {
   private constructor(
-    readonly service: Harness,
+    readonly service: TestKernel,
     readonly server: TestServer,
     private readonly maps: ChildProcessSourceMaps,
   ) {}
@@ -110,7 +110,7 @@ export class Fixture {
     errors = {},
     maps = new ChildProcessSourceMaps(),
   }: { store?: DocumentStore; errors?: object; maps?: ChildProcessSourceMaps } = {}): Promise<Fixture> {
-    const service = await boot([fakeAccess, projects, bugs, errorstream, sentry, sourcemaps], {
+    const service = await bootTestKernel([fakeAccess, projects, bugs, errorstream, sentry, sourcemaps], {
       ...(store !== undefined && { store }),
       sections: { errors },
       parts: { sourceMaps: maps },
@@ -179,7 +179,7 @@ export class Fixture {
       ...over,
     };
     const answer = await this.server.ask('POST', `/api/${number}/envelope/`, {
-      payload: sentryEnvelope(event),
+      payload: buildSentryEnvelope(event),
       headers: { 'x-sentry-auth': 'Sentry sentry_key=intake:bugtracker:report' },
     });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));

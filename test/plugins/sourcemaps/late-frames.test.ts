@@ -1,7 +1,7 @@
 /** Frames that a map could not rewrite in time (contract 21, source maps): counted as they came, rewritten later. */
 import { expect } from 'chai';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
-import { MapRefused, type MapQuestion, type SourcePosition } from '../../../ports/source-maps/reader.js';
+import { SourceMapRejected, type LocateRequest, type SourcePosition } from '../../../ports/source-maps/reader.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, SCRIPT, type Built } from './fixture.js';
 
 type Loose = Record<string, unknown>;
@@ -13,9 +13,9 @@ class SlowSourceMaps extends ChildProcessSourceMaps {
   /** Answers in place of the map. */
   sources: ((column: number) => SourcePosition) | null = null;
 
-  override async locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
+  override async locate(question: LocateRequest): Promise<(SourcePosition | null)[]> {
     this.asked++;
-    if (this.isBusy) throw new MapRefused('was not read in time', false);
+    if (this.isBusy) throw new SourceMapRejected('was not read in time', false);
     const { sources } = this;
     return sources === null ? super.locate(question) : question.positions.map(({ column }) => sources(column));
   }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
-import { Frames } from '../../../plugins/sourcemaps/frames.js';
+import { SourceMapFrameRewriter } from '../../../plugins/sourcemaps/frames.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
 
 const BOUND_MS = 5_000;
@@ -49,15 +49,15 @@ describe('source maps: what reports without them cost', function () {
   /** The frames of how many reports were asked about meanwhile. */
   const asked = async (work: () => Promise<unknown>): Promise<number> => {
     let n = 0;
-    const rewrite = Reflect.get(Frames.prototype, 'rewrite');
-    Frames.prototype.rewrite = function counted(this: Frames, question) {
+    const rewrite = Reflect.get(SourceMapFrameRewriter.prototype, 'rewrite');
+    SourceMapFrameRewriter.prototype.rewrite = function counted(this: SourceMapFrameRewriter, question) {
       n++;
       return Reflect.apply(rewrite, this, [question]);
     };
     try {
       await work();
     } finally {
-      Frames.prototype.rewrite = rewrite;
+      SourceMapFrameRewriter.prototype.rewrite = rewrite;
     }
     return n;
   };
@@ -72,9 +72,9 @@ describe('source maps: what reports without them cost', function () {
   });
 
   it('reads once for traces of files as well, and then caches their project', async () => {
-    const hasNone = Reflect.get(Frames.prototype, 'hasNone');
+    const hasNone = Reflect.get(SourceMapFrameRewriter.prototype, 'hasNone');
     const known: boolean[] = [];
-    Frames.prototype.hasNone = function told(this: Frames, project) {
+    SourceMapFrameRewriter.prototype.hasNoMaps = function told(this: SourceMapFrameRewriter, project) {
       known.push(Reflect.apply(hasNone, this, [project]));
       return known.at(-1) === true;
     };
@@ -93,7 +93,7 @@ describe('source maps: what reports without them cost', function () {
       expect(await lookUpsOf(posted)).to.equal(0);
       expect(known).to.deep.equal([false, true]);
     } finally {
-      Frames.prototype.hasNone = hasNone;
+      SourceMapFrameRewriter.prototype.hasNoMaps = hasNone;
     }
   });
 

@@ -1,6 +1,6 @@
 /** What tools upload, and the errors that it makes readable (contract 21, Beyond the specification). */
 import { expect } from 'chai';
-import type { BundlePiece } from '../../../plugins/sourcemaps/model.js';
+import type { BundleChunk } from '../../../plugins/sourcemaps/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import {
   ASSEMBLE,
@@ -65,7 +65,7 @@ describe('uploads of source maps', function () {
     ]);
     expect(status).to.equal(201);
     await fixture.upload(filesOf(app, DEBUG_ID));
-    const pieces = await fixture.service.store.collection<BundlePiece>('sourcemaps_pieces').find();
+    const pieces = await fixture.service.store.collection<BundleChunk>('sourcemaps_pieces').find();
     expect(pieces.items.map(({ data }) => data instanceof Uint8Array)).to.deep.equal([true, true, true]);
     const bytes = pieces.items.reduce((sum, { data }) => sum + data.length, 0);
     expect(bytes).to.be.below(10_000);

@@ -1,8 +1,8 @@
 /** Status pages with a password: every address of one asks for it, and nothing of the page is answered without it. */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 import { requestAt } from './request-at.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
@@ -24,8 +24,8 @@ describe('status pages with a password', function () {
   before(async () => {
     // The throttle of guesses is tested here, and not the limit of refused credentials.
     const limits = { SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' };
-    service = await TestService.here({ SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]), ...limits });
-    token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
+    service = await TestService.createInProcess({ SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]), ...limits });
+    token = await service.createToken('watchdog:manage,watchdog:read,watchdog:ping');
     await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'web-1', interval: 3_600 });
     const made = await api('POST', '', {
       slug: 'shop',
@@ -60,7 +60,7 @@ describe('status pages with a password', function () {
     expect((await api('PATCH', '/shop', { password })).status).to.equal(200);
     const status = password === null ? 200 : 401;
     for (const path of ADDRESSES)
-      await until(`${path} answers ${status}`, async () => (await get(`/status-page/shop${path}`)).status === status);
+      await waitUntil(`${path} answers ${status}`, async () => (await get(`/status-page/shop${path}`)).status === status);
   };
 
   it('validates the password and never answers it', async () => {
@@ -84,7 +84,7 @@ describe('status pages with a password', function () {
     const list = await service.request('GET', PAGES, token);
     expect(JSON.stringify(list.body)).not.to.match(/\$2[aby]\$|käufer/);
     const admin = new WebSession(service.url);
-    expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     for (const path of ['/audit', `/status-pages/${String(view['id'])}`, `/status-pages/${String(view['id'])}/edit`])
       expect((await admin.get(path)).text, path).not.to.match(/\$2[aby]\$|käufer/);
     await protect(null);
@@ -211,7 +211,7 @@ describe('status pages with a password', function () {
 
   it('is set and removed in the form of the page', async () => {
     const admin = new WebSession(service.url);
-    expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     const made = await admin.post('/status-pages/new', {
       title: 'By hand',
       slug: 'hand',

@@ -6,9 +6,9 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
-import { until } from '../../harness.js';
-import { engines } from '../../support/engines.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { waitUntil } from '../../harness.js';
+import { durableEngines } from '../../support/engines.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 import { WebSession } from '../../pages/web-session.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
@@ -43,15 +43,15 @@ const get = (url: string, headers: Record<string, string> = {}, method = 'GET', 
     sent.on('error', reject).end();
   });
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`status pages on ${engine.name}`, function () {
     let service: TestService;
     let token: string;
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      service = await TestService.here({ ...settings, SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]) });
-      token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
+      service = await TestService.createInProcess({ ...settings, SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]) });
+      token = await service.createToken('watchdog:manage,watchdog:read,watchdog:ping');
       const beat = (source: string, more: object = {}) =>
         service.request('POST', '/api/watchdog/v1/ping', token, { source, interval: 3_600, ...more });
       await beat('web-1', { message: 'connection to 10.0.0.7 refused' });
@@ -70,7 +70,7 @@ for (const engine of engines) {
     const page = (path = '', headers: Record<string, string> = {}) =>
       get(`${service.url}/status-page/shop${path}`, headers);
     const shows = (what: string, path = ''): Promise<unknown> =>
-      until(`the page shows ${what}`, async () => (await page(path)).text.includes(what));
+      waitUntil(`the page shows ${what}`, async () => (await page(path)).text.includes(what));
 
     it('is visible once it is published, under the given names only', async () => {
       const made = await api('POST', '', {
@@ -135,7 +135,7 @@ for (const engine of engines) {
     it('returns the same compressed bytes to everyone, and 304 for a current tag', async () => {
       // Within its first half second a monitor counts as not watched: the page changes once more by itself.
       const watched = async (): Promise<boolean> => (await page()).text.split('100% up').length === 3;
-      await until('both components were watched', watched);
+      await waitUntil('both components were watched', watched);
       const plain = await page();
       const etag = plain.headers.etag ?? '';
       expect(etag).to.match(/^"[\w-]{22}"$/);
@@ -174,7 +174,7 @@ for (const engine of engines) {
         parser.write(got.text).close();
         return got;
       };
-      await until('the feed tells of it', async () => (await feed('/feed.xml')).text.includes('Payments'));
+      await waitUntil('the feed tells of it', async () => (await feed('/feed.xml')).text.includes('Payments'));
       const first = await feed('/feed.xml');
       expect(first.headers['content-type']).to.equal('application/rss+xml; charset=utf-8');
       const guid = /<guid isPermaLink="false">(urn:uuid:[0-9a-f-]{36})<\/guid>/.exec(first.text)?.[1] ?? '';
@@ -205,7 +205,7 @@ for (const engine of engines) {
     it('shows the worst of its monitors on the page, the badge and a separate host', async () => {
       await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'db-9', status: 'warning' });
       await shows('Degraded');
-      await until('the badge follows', async () => (await page('/badge.svg')).text.includes('degraded'));
+      await waitUntil('the badge follows', async () => (await page('/badge.svg')).text.includes('degraded'));
       const badge = await page('/badge.svg');
       expect(badge.headers['content-type']).to.equal('image/svg+xml; charset=utf-8');
       expect(badge.headers['cross-origin-resource-policy']).to.equal('cross-origin');
@@ -219,8 +219,8 @@ for (const engine of engines) {
         get(service.url, { host: HOST, ...headers }, method, path);
       expect((await at('/login')).status).to.equal(200);
       // A host that shows a page shows nothing else: nobody takes over another name of the service with a token.
-      await service.project('mine');
-      const bound = await service.token('watchdog:manage', 'mine');
+      await service.createProject('mine');
+      const bound = await service.createToken('watchdog:manage', 'mine');
       const own = { slug: 'mine', title: 'Mine' };
       const refused = await service.request('POST', PAGES, bound, { ...own, host: STOLEN });
       expect([refused.status, (refused.body['error'] as { code: string }).code]).to.deep.equal([
@@ -240,7 +240,7 @@ for (const engine of engines) {
       expect((await get(service.url, { host: STOLEN }, 'GET', '/login')).status).to.equal(200);
       expect((await api('PATCH', '/shop', { host: 'localhost' })).status).to.equal(422);
       expect((await api('PATCH', '/shop', { host: HOST })).status).to.equal(200);
-      await until('the host shows the page', async () => (await at('/')).text.includes('Web shop'));
+      await waitUntil('the host shows the page', async () => (await at('/')).text.includes('Web shop'));
       for (const path of [
         '/',
         '/feed.xml',
@@ -303,7 +303,7 @@ for (const engine of engines) {
 
     it('is created and published on pages, its logo by a form', async () => {
       const admin = new WebSession(service.url);
-      expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+      expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
       const made = await admin.post('/status-pages/new', {
         title: 'By hand',
         slug: 'hand',
@@ -322,11 +322,11 @@ for (const engine of engines) {
       expect((await get(`${service.url}/status-page/hand`)).text).to.include('By hand');
       // An administrator names a host that is in no list.
       const byHost = () => get(service.url, { host: 'hand.example.org' }, 'GET', '/');
-      await until('its host shows it', async () => (await byHost()).text.includes('By hand'));
+      await waitUntil('its host shows it', async () => (await byHost()).text.includes('By hand'));
       const detail = (await admin.get(at)).text;
       expect(detail).to.include('/feed.xml').and.include('Withdraw');
       expect((await admin.post(`${at}/withdraw`, {}, at)).status).to.equal(303);
-      await until('it is withdrawn', async () => (await get(`${service.url}/status-page/hand`)).status === 404);
+      await waitUntil('it is withdrawn', async () => (await get(`${service.url}/status-page/hand`)).status === 404);
       const form = new FormData();
       form.set('csrf_token', /name="csrf_token" value="([^"]+)"/.exec(detail)?.[1] ?? '');
       form.set('logo', new Blob([PNG], { type: 'image/png' }), 'logo.png');
@@ -349,20 +349,20 @@ for (const engine of engines) {
     });
 
     it('shows a token of one project that project’s pages alone', async () => {
-      await service.project('other');
-      const bound = await service.token('watchdog:manage', 'other');
+      await service.createProject('other');
+      const bound = await service.createToken('watchdog:manage', 'other');
       const list = await service.request('GET', PAGES, bound);
       expect(list.body['items']).to.deep.equal([]);
       expect((await service.request('PATCH', `${PAGES}/shop`, bound, { title: 'Mine' })).status).to.equal(404);
       const foreign = { slug: 'mine', title: 'Mine', components: [{ name: 'A', sources: ['web-1'] }] };
       expect((await service.request('POST', PAGES, bound, foreign)).status).to.equal(422);
-      const reader = await service.token('watchdog:read');
+      const reader = await service.createToken('watchdog:read');
       expect((await service.request('POST', PAGES, reader, foreign)).status).to.equal(403);
     });
 
     it('is deleted with its announcements', async () => {
       expect((await api('DELETE', '/shop')).body).to.deep.include({ deleted: true });
-      await until('the page is gone', async () => (await page()).status === 404);
+      await waitUntil('the page is gone', async () => (await page()).status === 404);
       expect((await api('GET', '/shop')).status).to.equal(404);
     });
   });

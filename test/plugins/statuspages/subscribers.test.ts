@@ -1,9 +1,9 @@
 /** Subscribers of status pages, with a real mail server: entered, confirmed, told, unsubscribed, seen and removed. */
 import { expect } from 'chai';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
-import { mailSettings, MailServer } from '../../support/mail-server.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { buildMailSettings, MailServer } from '../../support/mail-server.js';
+import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
 
@@ -13,8 +13,8 @@ describe('subscribers of status pages', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.here({ ...mailSettings(await mail.open()), SVC_BASE_URL: 'http://aos.example' });
-    token = await service.token('watchdog:manage,watchdog:read');
+    service = await TestService.createInProcess({ ...buildMailSettings(await mail.start()), SVC_BASE_URL: 'http://aos.example' });
+    token = await service.createToken('watchdog:manage,watchdog:read');
     await make('shop', 'Shop status');
   });
   after(async () => {
@@ -35,10 +35,10 @@ describe('subscribers of status pages', function () {
   const subscribe = async (email: string, slug = 'shop') =>
     new WebSession(service.url).post(`/status-page/${slug}/subscribe`, { email });
   const sentTo = async (address: string) =>
-    (await mail.mails()).filter(({ to }) => to?.some((one) => one.address === address));
+    (await mail.parseMails()).filter(({ to }) => to?.some((one) => one.address === address));
   /** The path of a link in the newest mail to an address. */
   const linkTo = async (address: string, path: RegExp): Promise<string> => {
-    await until(`a mail to ${address}`, async () => (await sentTo(address)).length > 0);
+    await waitUntil(`a mail to ${address}`, async () => (await sentTo(address)).length > 0);
     const { text = '' } = (await sentTo(address)).at(-1) ?? {};
     const [link = ''] = path.exec(text) ?? [];
     expect(link, text).not.to.equal('');
@@ -83,7 +83,7 @@ describe('subscribers of status pages', function () {
     for (const email of ['ada@EXAMPLE.com', 'nobody@example.com']) texts.add(plain((await subscribe(email)).text));
     expect(texts.size).to.equal(1);
     for (const address of ['Ada@example.com', 'nobody@example.com'])
-      await until(`a mail to ${address}`, async () => (await sentTo(address)).length > 0);
+      await waitUntil(`a mail to ${address}`, async () => (await sentTo(address)).length > 0);
     const [again] = await sentTo('Ada@example.com');
     expect(again?.subject).to.equal('You get updates of Shop status');
     expect((await subscribe('no address')).status).to.equal(422);
@@ -91,13 +91,13 @@ describe('subscribers of status pages', function () {
 
   it('sends one mail for each step of an incident, with a way to unsubscribe by one click', async () => {
     const id = await announce({ title: 'Payments fail', text: 'Cards are <b>refused</b>.\nWe look.' });
-    await until('the first mail', () => mail.raw.length === 1);
+    await waitUntil('the first mail', () => mail.raw.length === 1);
     for (const [state, text] of [
       ['identified', 'A certificate has expired.'],
       ['resolved', 'Cards are taken again.'],
     ])
       expect((await api('POST', `/shop/announcements/${id}/updates`, { state, text })).status).to.equal(201);
-    await until('all mails', () => mail.raw.length === 3);
+    await waitUntil('all mails', () => mail.raw.length === 3);
     const mails = await sentTo('Ada@example.com');
     expect(mails.map(({ subject }) => subject)).to.deep.equal([
       '[Shop status] Payments fail: investigating',
@@ -134,7 +134,7 @@ describe('subscribers of status pages', function () {
     );
     const subjects = async () => (await sentTo('bob@example.com')).slice(1).map(({ subject }) => subject);
     const told = async (n: number): Promise<void> =>
-      until(`mail ${n}`, async () => {
+      waitUntil(`mail ${n}`, async () => {
         await service.runJob('statuspages.news');
         return (await subjects()).length >= n;
       });
@@ -167,7 +167,7 @@ describe('subscribers of status pages', function () {
     await service.runJob('statuspages.news');
     await api('PATCH', '/quiet', { subscriptions: true });
     await announce({ title: 'Seen', text: 'x' }, 'quiet');
-    await until('the mail', async () => (await sentTo('cy@example.com')).length === 2);
+    await waitUntil('the mail', async () => (await sentTo('cy@example.com')).length === 2);
     expect((await sentTo('cy@example.com')).map(({ subject }) => subject)).to.deep.equal([
       'Confirm updates of Quiet',
       '[Quiet] Seen: investigating',
@@ -203,16 +203,16 @@ describe('subscribers of status pages', function () {
   });
 
   it('shows addresses to those who manage the page alone, removes and exports them without formulas', async () => {
-    const reader = await service.token('watchdog:read');
+    const reader = await service.createToken('watchdog:read');
     expect((await service.request('GET', `${PAGES}/shop/subscribers`, reader)).status).to.equal(403);
-    await service.project('other');
-    const bound = await service.token('watchdog:manage', 'other');
+    await service.createProject('other');
+    const bound = await service.createToken('watchdog:manage', 'other');
     expect((await service.request('GET', `${PAGES}/shop/subscribers`, bound)).status).to.equal(404);
     const { body } = await api('GET', '/shop');
     const at = `/status-pages/${(body['page'] as { id: string }).id}/subscribers`;
     expect((await fetch(`${service.url}${at}.csv`, { redirect: 'manual' })).status).to.equal(303);
     const admin = new WebSession(service.url);
-    expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     expect((await admin.get(at)).text)
       .to.include('nobody@example.com')
       .and.include('not confirmed');
@@ -236,9 +236,9 @@ describe('subscribers of status pages', function () {
 
 describe('subscribers of status pages without a mail server', function () {
   it('cannot be switched on, and the answer names what to configure', async () => {
-    const service = await TestService.here({});
+    const service = await TestService.createInProcess({});
     try {
-      const token = await service.token('watchdog:manage');
+      const token = await service.createToken('watchdog:manage');
       const body = { slug: 'shop', title: 'Shop', subscriptions: true };
       const refused = await service.request('POST', PAGES, token, body);
       expect(refused.status).to.equal(422);

@@ -14,7 +14,7 @@ describe('watchdog: the monitors of a project', () => {
         return emit(...event);
       };
     });
-    const inUse = (project: string) => createProjectUsage(fixture.deps).inUse(project);
+    const inUse = (project: string) => createProjectUsage(fixture.deps).isInUse(project);
     expect(await inUse('shop')).to.equal(false);
     await fixture.monitors.create({ source: 'web-1', project: 'shop', interval_seconds: 60 }, ANYONE);
     await fixture.beat('web-1', { status: 'error' });

@@ -1,7 +1,7 @@
 /** The services of the watchdog over a store of the test's choice, with a clock that the test moves. */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { Scope } from '../../../kernel/container.js';
+import { ContainerScope } from '../../../kernel/container.js';
 import type { WatchdogCaller } from '../../../plugins/watchdog/model/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
 import type { WatchdogDeps } from '../../../plugins/watchdog/deps.js';
@@ -18,7 +18,7 @@ import type {
 } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { nobody, RecordingLog } from '../../kit/fakes.js';
+import { anonymousAuthenticator, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
 import { liveTokens } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
@@ -54,7 +54,7 @@ export interface Fixture extends WatchdogServices {
 }
 
 const STORE = new PluginStores('watchdog', COLLECTIONS);
-export const { nameOf, ensured } = STORE;
+export const { toStoredName: nameOf, ensureCollections } = STORE;
 
 /** A process of its own over the store. @param change what is not as it should be */
 export function fixtureOn(
@@ -93,11 +93,11 @@ export function fixtureOn(
       monitor_metrics: false,
     },
     monitorsPerToken: 10_000,
-    clockBelieved: async () => true,
-    processes: { self: async () => owner, dead: async (other) => dead.has(other.pid) },
+    isClockTrusted: async () => true,
+    processes: { getSelf: async () => owner, isDead: async (other) => dead.has(other.pid) },
     liveTokens,
     tokens: {
-      revokeSource: async (source) => {
+      revokeBySource: async (source) => {
         revoked.push(source);
         return 1;
       },
@@ -109,7 +109,7 @@ export function fixtureOn(
     audit: { record: async () => undefined },
     probes: () => null,
     receivers: () => [],
-    refuses: () => false,
+    isRejectingHeartbeats: () => false,
     projects: {
       list: async () => [],
       get: async (slug) =>
@@ -134,11 +134,11 @@ export function fixtureOn(
     },
   };
   change(deps);
-  const services = buildServices(Scope.root({}), deps, {
-    authenticator: nobody,
+  const services = buildServices(ContainerScope.createRoot({}), deps, {
+    authenticator: anonymousAuthenticator,
     baseUrl: () => 'http://aos.test',
     beats: () => undefined,
-    brands: { of: async () => null },
+    brands: { find: async () => null },
     timezone: 'UTC',
   });
   return {
@@ -151,7 +151,7 @@ export function fixtureOn(
     notices,
     revoked,
     dead,
-    beat: (source, more = {}) => services.intake.beat(parseHeartbeat({ source, ...more }), ANYONE),
+    beat: (source, more = {}) => services.intake.recordHeartbeat(parseHeartbeat({ source, ...more }), ANYONE),
     evaluate: async () => {
       const done = await services.evaluator.evaluate('http');
       if (done === null) throw new Error('the lease is held');
@@ -168,7 +168,7 @@ export function fixtureOn(
 }
 
 export async function memoryFixture(change?: (deps: WatchdogDeps) => void): Promise<Fixture> {
-  return fixtureOn(await ensured(new MemoryStore()), undefined, change);
+  return fixtureOn(await ensureCollections(new MemoryStore()), undefined, change);
 }
 
 /** The engines that the suites of this folder run on. */

@@ -5,7 +5,7 @@ import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import webhooks from '../../../plugins/webhooks/plugin.js';
-import { until } from '../../harness.js';
+import { waitUntil } from '../../harness.js';
 import { HttpFixture } from '../access/http-fixture.js';
 import { Receiver, status } from '../webhooks/receiver.js';
 
@@ -83,7 +83,7 @@ describe('numbers of watchdog and webhooks', function () {
     await fixture.api('POST', '/api/watchdog/v1/ping', token, { source: 'c', status: 'stopped' });
     const event = { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} };
     await fixture.harness.kernel.events.emit(event);
-    await until('the outcome', async () =>
+    await waitUntil('the outcome', async () =>
       (await lines()).includes('aos_webhook_deliveries_total{outcome="success"} 1'),
     );
     expect(await lines()).to.include.members([

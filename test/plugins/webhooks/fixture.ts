@@ -4,8 +4,8 @@ import { DataCipher } from '../../../adapters/node/cipher.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { NodeOutbound, type OutboundOptions } from '../../../adapters/node/outbound.js';
-import { Scope } from '../../../kernel/container.js';
-import type { Delivery } from '../../../plugins/webhooks/model/delivery.js';
+import { ContainerScope } from '../../../kernel/container.js';
+import type { WebhookDelivery } from '../../../plugins/webhooks/model/delivery.js';
 import type { WebhookDeps } from '../../../plugins/webhooks/deps.js';
 import plugin from '../../../plugins/webhooks/plugin.js';
 import { buildServices, type WebhookServices } from '../../../plugins/webhooks/services.js';
@@ -61,7 +61,7 @@ export interface Fixture extends WebhookServices {
   emitted: { event: string; data: unknown; id: string | undefined }[];
   hook(url: string, more?: Partial<WebhookFields>): Promise<Webhook>;
   emit(event?: Partial<DomainEvent>): Promise<string>;
-  deliveries(webhook?: string): Promise<Delivery[]>;
+  deliveries(webhook?: string): Promise<WebhookDelivery[]>;
   /** Looks for what is due and waits for the workers. */
   turn(): Promise<void>;
   /** As the plugin stops. */
@@ -69,8 +69,8 @@ export interface Fixture extends WebhookServices {
 }
 
 const STORE = new PluginStores('webhooks', plugin.collections ?? []);
-const { nameOf } = STORE;
-export const { ensured } = STORE;
+const { toStoredName: nameOf } = STORE;
+export const { ensureCollections } = STORE;
 
 const slugs = ['shop', 'blog'];
 
@@ -107,14 +107,14 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
         if (change !== undefined) changes.push({ action, ...change });
         return Promise.resolve();
       },
-      recent: () => Promise.resolve({ items: [], next: null }),
-      of: () => Promise.resolve({ items: [], next: null }),
+      listRecent: () => Promise.resolve({ items: [], next: null }),
+      listByTarget: () => Promise.resolve({ items: [], next: null }),
     },
     projects: {
       get: (slug) => Promise.resolve(slugs.includes(slug) ? ({ slug } as ProjectInfo) : null),
-      byNumber: () => Promise.resolve(null),
+      findByNumber: () => Promise.resolve(null),
       list: () => Promise.resolve(slugs.map((slug) => ({ slug, name: slug }) as ProjectInfo)),
-      accepting: () => Promise.reject(new Error('not asked')),
+      requireAccepting: () => Promise.reject(new Error('not asked')),
     },
     attemptData: () => [],
     policy: { mode: 'private-ok', allow: [] },
@@ -125,7 +125,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     random: () => 0.5,
     ...change,
   };
-  const services = buildServices(Scope.root({}), deps);
+  const services = buildServices(ContainerScope.createRoot({}), deps);
   services.workers.start();
   services.poller.start();
   return {
@@ -159,7 +159,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     },
     turn: async () => {
       await services.poller.poll();
-      await services.workers.idle();
+      await services.workers.waitUntilIdle();
     },
     close: async () => {
       await Promise.all([services.poller.stop(), services.workers.stop()]);
@@ -172,5 +172,5 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
 export const STORES = STORE.all;
 
 export async function memoryFixture(options: Options = {}): Promise<Fixture> {
-  return fixtureOn(await ensured(new MemoryStore()), options);
+  return fixtureOn(await ensureCollections(new MemoryStore()), options);
 }

@@ -1,9 +1,9 @@
 /** Fields that hold a live token (contract 20, endpoints: `untrusted_fields`). */
 import { expect } from 'chai';
-import { findLiveTokenFields, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields, LIVE_TOKEN_MESSAGE } from '../../../ports/domain/live-tokens.js';
 
 const TOKEN = `svc_live_${'a'.repeat(43)}`;
-const live = { heldIn: async (text: string) => text.includes(TOKEN) };
+const live = { hasLiveToken: async (text: string) => text.includes(TOKEN) };
 
 describe('ports/domain/live-tokens: fields with live tokens', () => {
   it('names each field that holds one, in lists, members and their names', async () => {
@@ -14,7 +14,7 @@ describe('ports/domain/live-tokens: fields with live tokens', () => {
         context: { inner: { [TOKEN]: 1 } },
         description: 'nothing of this service, though it is longer than the shortest token',
       }),
-    ).to.deep.equal({ title: HOLDS_LIVE_TOKEN, tags: HOLDS_LIVE_TOKEN, context: HOLDS_LIVE_TOKEN });
+    ).to.deep.equal({ title: LIVE_TOKEN_MESSAGE, tags: LIVE_TOKEN_MESSAGE, context: LIVE_TOKEN_MESSAGE });
   });
 
   it('visits no byte of what is handed over as bytes, however deep it lies', async () => {

@@ -6,26 +6,26 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** Length of a MongoDB message header, which contains the message length and type. */
-const HEADER = 16;
+const HEADER_BYTES = 16;
 const OP_MSG = 2013;
-const BEFORE_FIELDS = HEADER + 4 + 1 + 4;
-const TEXT = 2;
+const FIELDS_OFFSET = HEADER_BYTES + 4 + 1 + 4;
+const BSON_STRING_TYPE = 2;
 
-const TALK: ReadonlySet<string> = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'buildInfo']);
+const PROTOCOL_COMMANDS: ReadonlySet<string> = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'buildInfo']);
 
-export interface Command {
+export interface MongoCommand {
   name: string;
   collection: string;
 }
 
 export class CommandCounter {
-  readonly #server = createServer((socket) => this.#join(socket));
+  readonly #server = createServer((socket) => this.#connect(socket));
   readonly #sockets = new Set<Socket>();
-  #commands: Command[] = [];
+  #commands: MongoCommand[] = [];
 
   private constructor(private readonly target: { host: string; port: number }) {}
 
-  static async before(target: { host: string; port: number }): Promise<CommandCounter> {
+  static async startBefore(target: { host: string; port: number }): Promise<CommandCounter> {
     const counter = new CommandCounter(target);
     await once(counter.#server.listen(0, '127.0.0.1'), 'listening');
     return counter;
@@ -35,7 +35,7 @@ export class CommandCounter {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  take(): Command[] {
+  takeCommands(): MongoCommand[] {
     return this.#commands.splice(0);
   }
 
@@ -45,11 +45,11 @@ export class CommandCounter {
     await once(this.#server, 'close');
   }
 
-  #join(near: Socket): void {
+  #connect(near: Socket): void {
     const far = connect(this.target);
     let unread: Buffer = Buffer.alloc(0);
     near.on('data', (piece: Buffer) => {
-      unread = this.#read(Buffer.concat([unread, piece]));
+      unread = this.#readMessages(Buffer.concat([unread, piece]));
       far.write(piece);
     });
     far.pipe(near);
@@ -62,23 +62,23 @@ export class CommandCounter {
     }
   }
 
-  #read(bytes: Buffer): Buffer {
+  #readMessages(bytes: Buffer): Buffer {
     let at = 0;
-    while (bytes.length - at >= HEADER && bytes.length - at >= bytes.readInt32LE(at)) {
+    while (bytes.length - at >= HEADER_BYTES && bytes.length - at >= bytes.readInt32LE(at)) {
       const length = bytes.readInt32LE(at);
-      this.#note(bytes.subarray(at, at + length));
+      this.#recordCommand(bytes.subarray(at, at + length));
       at += length;
     }
     return Buffer.from(bytes.subarray(at));
   }
 
-  #note(message: Buffer): void {
+  #recordCommand(message: Buffer): void {
     if (message.readInt32LE(12) !== OP_MSG) return;
-    const type = message[BEFORE_FIELDS];
-    const end = message.indexOf(0, BEFORE_FIELDS + 1);
-    const name = message.toString('utf8', BEFORE_FIELDS + 1, end);
-    if (TALK.has(name)) return;
-    const length = type === TEXT ? message.readInt32LE(end + 1) : 0;
+    const type = message[FIELDS_OFFSET];
+    const end = message.indexOf(0, FIELDS_OFFSET + 1);
+    const name = message.toString('utf8', FIELDS_OFFSET + 1, end);
+    if (PROTOCOL_COMMANDS.has(name)) return;
+    const length = type === BSON_STRING_TYPE ? message.readInt32LE(end + 1) : 0;
     const collection = length === 0 ? '' : message.toString('utf8', end + 5, end + 5 + length - 1);
     this.#commands.push({ name, collection });
   }

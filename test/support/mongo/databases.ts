@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
-const prefix = (): string => `aos_${process.env['SVC_TEST_RUN'] ?? process.pid}_`;
+const getRunPrefix = (): string => `aos_${process.env['SVC_TEST_RUN'] ?? process.pid}_`;
 
 /** Returns the URL of a new database, which is dropped at the end of the run. */
-export function newDatabase(server: string): string {
+export function createDatabaseUrl(server: string): string {
   const url = new URL(server);
-  url.pathname = `/${prefix()}${randomBytes(6).toString('hex')}`;
+  url.pathname = `/${getRunPrefix()}${randomBytes(6).toString('hex')}`;
   return url.href;
 }
 
@@ -15,13 +15,13 @@ export function newDatabase(server: string): string {
  * Drops the databases of this run on an external server. A server that a test process started has
  * ended with it.
  */
-export async function dropDatabases(): Promise<void> {
+export async function dropRunDatabases(): Promise<void> {
   const server = process.env['SVC_TEST_MONGODB_URL'];
   if (!server) return;
   const client = await new MongoClient(server).connect();
   try {
     const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
-    for (const { name } of databases) if (name.startsWith(prefix())) await client.db(name).dropDatabase();
+    for (const { name } of databases) if (name.startsWith(getRunPrefix())) await client.db(name).dropDatabase();
   } finally {
     await client.close();
   }

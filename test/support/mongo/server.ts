@@ -11,10 +11,10 @@ import { MongoMemoryServer } from 'mongodb-memory-server';
 import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBinary.js';
 import { isAvailable } from '../required.js';
 
-const START_MS = 120_000;
-const TEST_SERVER_START_MS = 120_000;
+const START_TIMEOUT_MS = 120_000;
+const TEST_SERVER_START_TIMEOUT_MS = 120_000;
 
-export const NO_MONGODB = 'not run: no SVC_TEST_MONGODB_URL, and no mongod that mongodb-memory-server has';
+export const NO_MONGODB_MESSAGE = 'not run: no SVC_TEST_MONGODB_URL, and no mongod that mongodb-memory-server has';
 
 let found: Promise<string | null> | undefined;
 
@@ -22,19 +22,19 @@ let found: Promise<string | null> | undefined;
  * Returns the URL of a test server without a database; null if none is available. Looked up once
  * per process.
  */
-export async function mongoUrl(): Promise<string | null> {
-  found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : memoryServer();
+export async function findMongoUrl(): Promise<string | null> {
+  found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : startMemoryServer();
   const url = await found;
   isAvailable('mongodb', url !== null);
   return url;
 }
 
-async function memoryServer(): Promise<string | null> {
+async function startMemoryServer(): Promise<string | null> {
   const mayDownload = /^(1|on|yes|true)$/i.test(process.env['MONGOMS_RUNTIME_DOWNLOAD'] ?? '');
   const binary = await DryMongoBinary.locateBinary(await DryMongoBinary.generateOptions());
   if (binary === undefined && !mayDownload) return null;
   // Its helper process ends mongod together with this process.
-  const server = await MongoMemoryServer.create({ instance: { launchTimeout: START_MS } });
+  const server = await MongoMemoryServer.create({ instance: { launchTimeout: START_TIMEOUT_MS } });
   return server.getUri();
 }
 
@@ -79,11 +79,11 @@ export async function startTestServer({ port = 0, file, lib }: TestServerOptions
     stdio: ['ignore', 'pipe', 'ignore'],
     env: lib === undefined ? process.env : { ...process.env, SVC_TEST_MONGO_LIB: lib },
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), TEST_SERVER_START_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), TEST_SERVER_START_TIMEOUT_MS);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const ready = /^READY (\d+)$/.exec(line);
-      if (ready) return testServer(child, Number(ready[1]));
+      if (ready) return toTestServer(child, Number(ready[1]));
     }
     return null;
   } finally {
@@ -91,7 +91,7 @@ export async function startTestServer({ port = 0, file, lib }: TestServerOptions
   }
 }
 
-function testServer(child: ChildProcess, port: number): TestServer {
+function toTestServer(child: ChildProcess, port: number): TestServer {
   return {
     url: `mongodb://127.0.0.1:${port}/`,
     port,

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { Deadlines } from '../../deadlines.js';
 
-const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-const MAX_BYTES = 4_096;
-const CODES: Readonly<Record<string, string>> = {
+const SERVING_STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+const MAX_RESPONSE_BYTES = 4_096;
+const STATUS_MESSAGES: Readonly<Record<string, string>> = {
   '5': 'NOT_FOUND: there is no such service',
   '12': 'UNIMPLEMENTED: the server has no health check',
   '14': 'UNAVAILABLE',
@@ -13,7 +13,7 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /** `HealthCheckRequest{service}` with the message header. */
-function requestOf(service: string): Buffer {
+function buildHealthRequest(service: string): Buffer {
   const name = Buffer.from(service);
   // A name has at most 120 bytes, so its length is one byte.
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
@@ -23,13 +23,13 @@ function requestOf(service: string): Buffer {
 }
 
 /** Status of `HealthCheckResponse{status}`; absent means 0. */
-const stateOf = (message: Buffer): string => STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
+const parseServingState = (message: Buffer): string => SERVING_STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
 
 /**
  * Resolves when the service is serving.
  * @throws OutboundError
  */
-export function checkHealth(socket: Socket, authority: string, service: string, clock: Deadlines): Promise<void> {
+export function checkGrpcHealth(socket: Socket, authority: string, service: string, clock: Deadlines): Promise<void> {
   return new Promise((resolve, reject) => {
     let session: ClientHttp2Session | null = null;
     const fail = (fault: OutboundError): void => {
@@ -56,23 +56,23 @@ export function checkHealth(socket: Socket, authority: string, service: string, 
     stream.on('response', (given) => (headers = given));
     stream.on('trailers', (given) => (headers = { ...headers, ...given }));
     stream.on('data', (chunk: Buffer) => {
-      if (chunks.length < MAX_BYTES) chunks = Buffer.concat([chunks, chunk]);
+      if (chunks.length < MAX_RESPONSE_BYTES) chunks = Buffer.concat([chunks, chunk]);
     });
     stream.on('error', broken);
     stream.on('close', () => {
       const http = Number(headers[':status']);
       const code = [headers['grpc-status'] ?? []].flat()[0];
-      const state = stateOf(chunks);
+      const state = parseServingState(chunks);
       if (headers[':status'] === undefined) rejectClosed();
       else if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
       else if (code === undefined) rejectAnswer();
-      else if (code !== '0') fail(new OutboundError('protocol', `gRPC reports ${CODES[code] ?? `status ${code}`}`));
+      else if (code !== '0') fail(new OutboundError('protocol', `gRPC reports ${STATUS_MESSAGES[code] ?? `status ${code}`}`));
       else if (state !== 'SERVING') fail(new OutboundError('protocol', `the service is ${state}`));
       else {
         resolve();
         session?.destroy();
       }
     });
-    stream.end(requestOf(service));
+    stream.end(buildHealthRequest(service));
   });
 }

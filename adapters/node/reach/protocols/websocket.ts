@@ -1,26 +1,26 @@
 /** The opening handshake of a WebSocket (RFC 6455). */
 import { createHash, randomBytes } from 'node:crypto';
 import { OutboundError } from '../../../../ports/outbound.js';
-import type { Wire } from './wire.js';
+import type { ProtocolConnection } from './wire.js';
 
-const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const OWN = new Set(['host', 'connection', 'upgrade', 'content-length', 'transfer-encoding']);
+const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+const HANDSHAKE_HEADERS = new Set(['host', 'connection', 'upgrade', 'content-length', 'transfer-encoding']);
 /** Status 1000, masked with zeros. */
-const CLOSE = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]);
+const CLOSE_FRAME = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]);
 
 /**
  * @param host value of the `Host` header
  * @throws OutboundError
  */
 export async function openWebSocket(
-  wire: Wire,
+  wire: ProtocolConnection,
   { pathname, search }: URL,
   host: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   const key = randomBytes(16).toString('base64');
   const own = Object.entries(headers).filter(
-    ([name]) => !OWN.has(name.toLowerCase()) && !/^sec-websocket-key$/i.test(name),
+    ([name]) => !HANDSHAKE_HEADERS.has(name.toLowerCase()) && !/^sec-websocket-key$/i.test(name),
   );
   const lines = [
     `GET ${pathname}${search} HTTP/1.1`,
@@ -43,9 +43,9 @@ export async function openWebSocket(
   if (
     accept !==
     createHash('sha1')
-      .update(key + GUID)
+      .update(key + HANDSHAKE_GUID)
       .digest('base64')
   )
     throw new OutboundError('protocol', 'the server did not accept the key of the WebSocket');
-  wire.write(CLOSE);
+  wire.write(CLOSE_FRAME);
 }

@@ -2,25 +2,25 @@ import type { Socket } from 'node:net';
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { Deadlines } from '../../deadlines.js';
 
-const MAX_BYTES = 64 * 1024;
+const MAX_REPLY_BYTES = 64 * 1024;
 
-export class Wire {
+export class ProtocolConnection {
   #bytes: Buffer = Buffer.alloc(0);
   #fault: OutboundError | null = null;
-  #wake: () => void = () => undefined;
-  readonly #take = (chunk: Buffer): void => {
+  #notifyReader: () => void = () => undefined;
+  readonly #append = (chunk: Buffer): void => {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
-    if (this.#bytes.length > MAX_BYTES) this.#fail(new OutboundError('protocol', 'the answer is too long'));
-    this.#wake();
+    if (this.#bytes.length > MAX_REPLY_BYTES) this.#fail(new OutboundError('protocol', 'the answer is too long'));
+    this.#notifyReader();
   };
 
   constructor(
     private readonly socket: Socket,
     clock: Deadlines,
   ) {
-    socket.on('data', this.#take);
-    socket.on('error', () => this.#closed());
-    socket.on('close', () => this.#closed());
+    socket.on('data', this.#append);
+    socket.on('error', () => this.#handleClose());
+    socket.on('close', () => this.#handleClose());
     clock.onFault((fault) => this.#fail(fault));
   }
 
@@ -29,7 +29,7 @@ export class Wire {
    * @throws OutboundError
    */
   release(): Socket {
-    this.socket.off('data', this.#take);
+    this.socket.off('data', this.#append);
     this.socket.pause();
     // Bytes received before the handshake would be read as if they had come over TLS.
     if (this.#bytes.length > 0) throw new OutboundError('protocol', 'the server said more than was asked before TLS');
@@ -45,8 +45,8 @@ export class Wire {
    * @throws OutboundError
    */
   async read(length: number): Promise<Buffer> {
-    await this.#until(() => this.#bytes.length >= length);
-    return this.#cut(length);
+    await this.#waitUntil(() => this.#bytes.length >= length);
+    return this.#consume(length);
   }
 
   /**
@@ -54,8 +54,8 @@ export class Wire {
    * @throws OutboundError
    */
   async readUntil(end: string): Promise<string> {
-    await this.#until(() => this.#bytes.includes(end, 0, 'latin1'));
-    const text = this.#cut(this.#bytes.indexOf(end, 0, 'latin1') + end.length).toString('latin1');
+    await this.#waitUntil(() => this.#bytes.includes(end, 0, 'latin1'));
+    const text = this.#consume(this.#bytes.indexOf(end, 0, 'latin1') + end.length).toString('latin1');
     return text.slice(0, -end.length);
   }
 
@@ -67,25 +67,25 @@ export class Wire {
     return (await this.readUntil('\n')).replace(/\r$/, '');
   }
 
-  #cut(length: number): Buffer {
+  #consume(length: number): Buffer {
     const read = this.#bytes.subarray(0, length);
     this.#bytes = this.#bytes.subarray(length);
     return read;
   }
 
-  async #until(isThere: () => boolean): Promise<void> {
+  async #waitUntil(isThere: () => boolean): Promise<void> {
     while (!isThere()) {
       if (this.#fault !== null) throw this.#fault;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+      await new Promise<void>((resolve) => (this.#notifyReader = resolve));
     }
   }
 
-  #closed(): void {
+  #handleClose(): void {
     this.#fail(new OutboundError('reset', 'the connection was closed before the answer was complete'));
   }
 
   #fail(fault: OutboundError): void {
     this.#fault ??= fault;
-    this.#wake();
+    this.#notifyReader();
   }
 }

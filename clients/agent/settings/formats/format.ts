@@ -5,7 +5,7 @@
 
 export type SettingValue = string | number | boolean;
 
-export interface Format {
+export interface SettingsFormat {
   /**
    * @returns null when the key is missing or empty
    * @throws FormatError for malformed text, or a key with more than one value
@@ -27,17 +27,17 @@ export class FormatError extends Error {
 
 export const isBlank = (text: string): boolean => /^\s*$/.test(text);
 
-export const lineEndOf = (text: string): string => /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
+export const getLineEnd = (text: string): string => /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
 
-export function placeOf(text: string, offset: number): string {
+export function formatPosition(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
 }
 
-export const splice = (text: string, from: number, to: number, insert: string): string =>
+export const spliceText = (text: string, from: number, to: number, insert: string): string =>
   text.slice(0, from) + insert + text.slice(to);
 
-export function notOneLine(value: SettingValue): string | null {
+export function getSingleLineFault(value: SettingValue): string | null {
   return typeof value === 'string' && /[\r\n\0]/.test(value) ? 'must be one line, without CR, LF and NUL' : null;
 }

@@ -1,8 +1,8 @@
-import { env } from './env.js';
-import type { Format } from './format.js';
-import { ini } from './ini.js';
-import { json } from './json.js';
-import { xml } from './xml.js';
+import { envFormat } from './env.js';
+import type { SettingsFormat } from './format.js';
+import { iniFormat } from './ini.js';
+import { jsonFormat } from './json.js';
+import { xmlFormat } from './xml.js';
 
-export const FORMATS = { json, env, ini, xml } as const satisfies Record<string, Format>;
-export type FormatName = keyof typeof FORMATS;
+export const SETTINGS_FORMATS = { json: jsonFormat, env: envFormat, ini: iniFormat, xml: xmlFormat } as const satisfies Record<string, SettingsFormat>;
+export type FormatName = keyof typeof SETTINGS_FORMATS;

@@ -2,10 +2,10 @@
  * INI files: `section:key`, or `key` before the first section. Names match case-insensitively when
  * no exact spelling exists. Comments start with `;` or `#` at a line's start or after a blank.
  */
-import { FormatError, lineEndOf, notOneLine, splice, type Format } from './format.js';
+import { FormatError, getLineEnd, getSingleLineFault, spliceText, type SettingsFormat } from './format.js';
 
-const SECTION = /^[ \t]*\[([^\]\r\n]*)\][ \t]*(?:[;#].*)?$/;
-const BLANKS = /^[ \t]*/;
+const SECTION_PATTERN = /^[ \t]*\[([^\]\r\n]*)\][ \t]*(?:[;#].*)?$/;
+const BLANKS_PATTERN = /^[ \t]*/;
 
 interface Line {
   from: number;
@@ -33,22 +33,22 @@ interface Section {
   end: number;
 }
 
-export const ini: Format = {
-  read: (text, key) => find(parse(text).entries, ...split(key))?.value ?? null,
+export const iniFormat: SettingsFormat = {
+  read: (text, key) => findEntry(parseIni(text).entries, ...splitKey(key))?.value ?? null,
 
   write(text, key, value) {
-    const [section, name] = split(key);
-    const { entries, sections } = parse(text);
-    const found = find(entries, section, name);
-    if (found === undefined) return added(text, section, name, String(value), entries, sections);
+    const [section, name] = splitKey(key);
+    const { entries, sections } = parseIni(text);
+    const found = findEntry(entries, section, name);
+    if (found === undefined) return insertEntry(text, section, name, String(value), entries, sections);
     if (found.continued) throw new FormatError(`has ${key} over several lines`);
     const quote = String(value).includes(found.quote) ? '' : found.quote;
-    const lead = found.value === '' && found.quote === '' ? found.lead || leadOf(entries) : '';
-    return splice(text, found.from, found.to, `${lead}${quote}${String(value)}${quote}`);
+    const lead = found.value === '' && found.quote === '' ? found.lead || detectLead(entries) : '';
+    return spliceText(text, found.from, found.to, `${lead}${quote}${String(value)}${quote}`);
   },
 
   refusedKey(key) {
-    const [section, name] = split(key);
+    const [section, name] = splitKey(key);
     if (/[\]\p{Cc}]/u.test(section) || section !== section.trim()) return 'names a section that cannot be';
     return /^[^=:;#[\s\p{Cc}](?:[^=:\p{Cc}]*[^=:\s\p{Cc}])?$/u.test(name)
       ? null
@@ -58,19 +58,19 @@ export const ini: Format = {
   refusedValue(value) {
     if (typeof value !== 'string') return null;
     if (value !== value.trim()) return 'must not begin or end with a blank: INI files do not keep it';
-    if (commentAt(value) < value.length)
+    if (findComment(value) < value.length)
       return 'must not begin with ; or #, or have one after a blank: INI files take that for a comment';
-    return notOneLine(value);
+    return getSingleLineFault(value);
   },
 };
 
-function split(key: string): [section: string, name: string] {
+function splitKey(key: string): [section: string, name: string] {
   const at = key.lastIndexOf(':');
   return at < 0 ? ['', key] : [key.slice(0, at), key.slice(at + 1)];
 }
 
 /** The last one counts. */
-function find(entries: readonly Entry[], section: string, key: string): Entry | undefined {
+function findEntry(entries: readonly Entry[], section: string, key: string): Entry | undefined {
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
   return (
     entries.findLast((entry) => entry.section === section && entry.key === key) ??
@@ -78,14 +78,14 @@ function find(entries: readonly Entry[], section: string, key: string): Entry | 
   );
 }
 
-function parse(text: string): { entries: Entry[]; sections: Section[] } {
+function parseIni(text: string): { entries: Entry[]; sections: Section[] } {
   const entries: Entry[] = [];
   const sections: Section[] = [];
   let section = '';
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     if (/^[ \t]*([;#].*)?$/.test(line.text)) continue;
     const last = entries.at(-1);
-    const heading = SECTION.exec(line.text);
+    const heading = SECTION_PATTERN.exec(line.text);
     if (heading?.[1] !== undefined) {
       section = heading[1].trim();
       sections.push({ name: section, end: line.from + line.text.length });
@@ -93,28 +93,28 @@ function parse(text: string): { entries: Entry[]; sections: Section[] } {
     }
     if (
       last?.section === section &&
-      indentOf(line.text) > last.indent.length &&
+      getIndent(line.text) > last.indent.length &&
       last.end > (sections.at(-1)?.end ?? -1)
     ) {
       last.continued = true;
       last.end = line.from + line.text.length;
       continue;
     }
-    const entry = entryOf(line, section);
+    const entry = parseEntry(line, section);
     if (entry !== null) entries.push(entry);
   }
   return { entries, sections };
 }
 
-const indentOf = (text: string): number => BLANKS.exec(text)?.[0].length ?? 0;
+const getIndent = (text: string): number => BLANKS_PATTERN.exec(text)?.[0].length ?? 0;
 
-function entryOf(line: Line, section: string): Entry | null {
+function parseEntry(line: Line, section: string): Entry | null {
   const at = line.text.search(/[=:]/);
   const key = line.text.slice(0, at).trim();
   if (at < 0 || key === '') return null; // A key without a value, as in some dialects.
-  const blanks = BLANKS.exec(line.text.slice(at + 1))?.[0] ?? '';
+  const blanks = BLANKS_PATTERN.exec(line.text.slice(at + 1))?.[0] ?? '';
   const rest = line.text.slice(at + 1 + blanks.length);
-  const raw = rest.slice(0, commentAt(rest)).trimEnd();
+  const raw = rest.slice(0, findComment(rest)).trimEnd();
   const quote = raw.length > 1 && /^["']/.test(raw) && raw.endsWith(raw.charAt(0)) ? raw.charAt(0) : '';
   const begin = line.from + at + 1;
   const end = line.from + line.text.length;
@@ -126,7 +126,7 @@ function entryOf(line: Line, section: string): Entry | null {
     section,
     key,
     line,
-    indent: BLANKS.exec(line.text)?.[0] ?? '',
+    indent: BLANKS_PATTERN.exec(line.text)?.[0] ?? '',
     delimiter: line.text.slice(line.text.slice(0, at).trimEnd().length, at + 1) + blanks,
     ...taken,
     lead: blanks,
@@ -138,7 +138,7 @@ function entryOf(line: Line, section: string): Entry | null {
 }
 
 /** Returns the offset of a comment after the delimiter; its length without one. */
-function commentAt(text: string): number {
+function findComment(text: string): number {
   for (const { index } of text.matchAll(/[;#]/g)) {
     if (index === 0) return 0;
     if (/[ \t]/.test(text.charAt(index - 1))) return index;
@@ -146,7 +146,7 @@ function commentAt(text: string): number {
   return text.length;
 }
 
-function linesOf(text: string): Line[] {
+function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   let from = 0;
   for (const end of text.matchAll(/\r\n|\n|\r/g)) {
@@ -157,10 +157,10 @@ function linesOf(text: string): Line[] {
   return lines;
 }
 
-const leadOf = (entries: readonly Entry[]): string => entries.find(({ value }) => value !== '')?.lead ?? '';
+const detectLead = (entries: readonly Entry[]): string => entries.find(({ value }) => value !== '')?.lead ?? '';
 
 /** Appends after the last entry of its section, in the same style; a new section goes last. */
-function added(
+function insertEntry(
   text: string,
   section: string,
   name: string,
@@ -168,14 +168,14 @@ function added(
   entries: readonly Entry[],
   sections: readonly Section[],
 ): string {
-  const eol = lineEndOf(text);
+  const eol = getLineEnd(text);
   const like = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase();
   const sibling = entries.findLast((entry) => like(entry.section, section));
   const model = sibling ?? entries.at(-1);
   const line = `${sibling?.indent ?? ''}${name}${model?.delimiter ?? '='}${value}`;
-  if (sibling !== undefined) return splice(text, sibling.end, sibling.end, `${eol}${line}`);
+  if (sibling !== undefined) return spliceText(text, sibling.end, sibling.end, `${eol}${line}`);
   const heading = sections.findLast((one) => like(one.name, section));
-  if (heading !== undefined) return splice(text, heading.end, heading.end, `${eol}${line}`);
+  if (heading !== undefined) return spliceText(text, heading.end, heading.end, `${eol}${line}`);
   if (section === '') return `${line}${eol}${text}`;
   const block = `[${section}]${eol}${line}`;
   if (text === '') return `${block}${eol}`;

@@ -13,30 +13,30 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
+import { FormatError, isBlank, getLineEnd, formatPosition, spliceText, type SettingsFormat, type SettingValue } from './format.js';
 
-export const json: Format = {
+export const jsonFormat: SettingsFormat = {
   read(text, key) {
     if (isBlank(text)) return null;
-    const { node, rest } = locate(parse(text), key.split(':'), key);
-    return rest.length > 0 ? null : scalarOf(node, key);
+    const { node, rest } = locateNode(parseJsonTree(text), key.split(':'), key);
+    return rest.length > 0 ? null : getScalar(node, key);
   },
 
   write(text, key, value) {
     const names = key.split(':');
-    const formattingOptions = layoutOf(text);
-    if (isBlank(text)) return `${edit('', names, value, formattingOptions)}${formattingOptions.eol}`;
-    const { node, rest } = locate(parse(text), names, key);
+    const formattingOptions = detectLayout(text);
+    if (isBlank(text)) return `${editText('', names, value, formattingOptions)}${formattingOptions.eol}`;
+    const { node, rest } = locateNode(parseJsonTree(text), names, key);
     const path = getNodePath(node);
     if (rest.length === 0) {
-      scalarOf(node, key);
-      return edit(text, path, value);
+      getScalar(node, key);
+      return editText(text, path, value);
     }
-    if (node.type === 'null') return edit(text, path, nest(rest, value), formattingOptions);
-    if (node.type !== 'object') throw new FormatError(`holds no object at ${upTo(names, rest)}, which ${key} needs`);
+    if (node.type === 'null') return editText(text, path, nestValue(rest, value), formattingOptions);
+    if (node.type !== 'object') throw new FormatError(`holds no object at ${formatExistingPath(names, rest)}, which ${key} needs`);
     const last = node.children?.at(-1);
-    if (last === undefined) return edit(text, [...path, ...rest], value, formattingOptions);
-    return insertBehind(text, last, rest, value);
+    if (last === undefined) return editText(text, [...path, ...rest], value, formattingOptions);
+    return insertAfter(text, last, rest, value);
   },
 
   refusedKey: (key) =>
@@ -44,7 +44,7 @@ export const json: Format = {
   refusedValue: () => null,
 };
 
-function parse(text: string): Node {
+function parseJsonTree(text: string): Node {
   const errors: ParseError[] = [];
   let root: Node | undefined;
   try {
@@ -54,22 +54,22 @@ function parse(text: string): Node {
   }
   const [first] = errors;
   if (first !== undefined)
-    throw new FormatError(`is no JSON: ${printParseErrorCode(first.error)} at ${placeOf(text, first.offset)}`);
+    throw new FormatError(`is no JSON: ${printParseErrorCode(first.error)} at ${formatPosition(text, first.offset)}`);
   if (root?.type !== 'object') throw new FormatError('is no JSON object');
   return root;
 }
 
-function locate(root: Node, names: readonly string[], key: string): { node: Node; rest: readonly string[] } {
+function locateNode(root: Node, names: readonly string[], key: string): { node: Node; rest: readonly string[] } {
   let node = root;
   for (const [at, name] of names.entries()) {
-    const next = childOf(node, name, key);
+    const next = findChild(node, name, key);
     if (next === undefined) return { node, rest: names.slice(at) };
     node = next;
   }
   return { node, rest: [] };
 }
 
-function childOf(node: Node, name: string, key: string): Node | undefined {
+function findChild(node: Node, name: string, key: string): Node | undefined {
   if (node.type === 'array') return /^\d{1,6}$/.test(name) ? node.children?.[Number(name)] : undefined;
   if (node.type !== 'object') return undefined;
   const found = (node.children ?? []).filter(({ children }) => children?.[0]?.value === name);
@@ -77,39 +77,39 @@ function childOf(node: Node, name: string, key: string): Node | undefined {
   return found[0]?.children?.[1];
 }
 
-function scalarOf(node: Node, key: string): SettingValue | null {
+function getScalar(node: Node, key: string): SettingValue | null {
   if (node.type === 'object' || node.type === 'array') throw new FormatError(`holds an ${node.type} at ${key}`);
   return node.type === 'null' ? null : (node.value as SettingValue);
 }
 
-const upTo = (names: readonly string[], rest: readonly string[]): string =>
+const formatExistingPath = (names: readonly string[], rest: readonly string[]): string =>
   names.slice(0, names.length - rest.length).join(':') || 'its root';
 
-const TAIL = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)?[ \t]*(?=[\r\n])/;
+const MEMBER_TAIL_PATTERN = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)?[ \t]*(?=[\r\n])/;
 
 /** Inserts below the last member and its comment, because `modify` would reformat their line. */
-function insertBehind(text: string, last: Node, [name, ...inner]: readonly string[], value: SettingValue): string {
+function insertAfter(text: string, last: Node, [name, ...inner]: readonly string[], value: SettingValue): string {
   const before = text.slice(text.lastIndexOf('\n', last.offset - 1) + 1, last.offset);
-  const { eol, unit } = layoutOf(text);
+  const { eol, unit } = detectLayout(text);
   const startsLine = before.trim() === '';
   const gap = startsLine ? `${eol}${before}` : ' ';
-  const made = JSON.stringify(nest(inner, value), null, startsLine ? unit : '').replaceAll('\n', gap);
+  const made = JSON.stringify(nestValue(inner, value), null, startsLine ? unit : '').replaceAll('\n', gap);
   const member = `${gap}${JSON.stringify(name)}: ${made}`;
   const end = last.offset + last.length;
-  const [tail, comma] = (startsLine ? TAIL.exec(text.slice(end)) : null) ?? ['', ''];
-  return splice(text, end, end + tail.length, `${comma === '' ? ',' : ''}${tail}${member}${comma ?? ''}`);
+  const [tail, comma] = (startsLine ? MEMBER_TAIL_PATTERN.exec(text.slice(end)) : null) ?? ['', ''];
+  return spliceText(text, end, end + tail.length, `${comma === '' ? ',' : ''}${tail}${member}${comma ?? ''}`);
 }
 
-const nest = (names: readonly string[], value: SettingValue): unknown =>
+const nestValue = (names: readonly string[], value: SettingValue): unknown =>
   names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
 
-function layoutOf(text: string): FormattingOptions & { unit: string; eol: string } {
+function detectLayout(text: string): FormattingOptions & { unit: string; eol: string } {
   const unit = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
-  return { unit, insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: lineEndOf(text) };
+  return { unit, insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: getLineEnd(text) };
 }
 
 /** Without formatting options only the value changes. */
-function edit(text: string, path: JSONPath, value: unknown, formattingOptions?: FormattingOptions): string {
+function editText(text: string, path: JSONPath, value: unknown, formattingOptions?: FormattingOptions): string {
   try {
     return applyEdits(text, modify(text, path, value, formattingOptions === undefined ? {} : { formattingOptions }));
   } catch (error) {

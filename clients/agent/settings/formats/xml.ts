@@ -3,57 +3,57 @@
  * because it changes how readers interpret the file. Names include prefixes.
  */
 import { SaxesParser } from 'saxes';
-import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
+import { FormatError, isBlank, getLineEnd, formatPosition, spliceText, type SettingsFormat, type SettingValue } from './format.js';
 
-interface Piece {
+interface TextPiece {
   from: number;
   to: number;
   text: string;
 }
 
-interface Element {
+interface XmlElement {
   name: string;
   tag: { from: number; to: number };
   selfClosing: boolean;
   /** Start of the end tag; for a self-closing element the end of its start tag. */
   close: number;
-  children: Element[];
-  pieces: Piece[];
+  children: XmlElement[];
+  pieces: TextPiece[];
 }
 
-interface Path {
+interface XmlPath {
   names: string[];
   attribute: string | null;
 }
 
 const DEFAULT_UNIT = '  ';
-const NAME = /^[\p{L}_][\p{L}\p{N}._-]*(?::[\p{L}_][\p{L}\p{N}._-]*)?$/u;
+const NAME_PATTERN = /^[\p{L}_][\p{L}\p{N}._-]*(?::[\p{L}_][\p{L}\p{N}._-]*)?$/u;
 
-export const xml: Format = {
+export const xmlFormat: SettingsFormat = {
   read(text, key) {
     if (isBlank(text)) return null;
-    const path = pathOf(key);
-    const { element, rest } = locate(parse(text), path.names, key);
+    const path = parsePath(key);
+    const { element, rest } = locateElement(parseXml(text), path.names, key);
     if (rest.length > 0) return null;
-    if (path.attribute !== null) return attributeOf(text, element, path.attribute)?.value ?? null;
-    return contentOf(element, key);
+    if (path.attribute !== null) return findAttribute(text, element, path.attribute)?.value ?? null;
+    return getContent(element, key);
   },
 
   write(text, key, value) {
-    const path = pathOf(key);
-    if (isBlank(text)) return newFile(path, value, lineEndOf(text));
-    const root = parse(text);
-    const { element, rest } = locate(root, path.names, key);
-    if (rest.length > 0) return withChild(text, root, element, { ...path, names: [...rest] }, value);
-    if (path.attribute !== null) return withAttribute(text, element, path.attribute, value);
-    contentOf(element, key);
-    return withContent(text, element, value);
+    const path = parsePath(key);
+    if (isBlank(text)) return formatNewFile(path, value, getLineEnd(text));
+    const root = parseXml(text);
+    const { element, rest } = locateElement(root, path.names, key);
+    if (rest.length > 0) return insertChild(text, root, element, { ...path, names: [...rest] }, value);
+    if (path.attribute !== null) return setAttribute(text, element, path.attribute, value);
+    getContent(element, key);
+    return setContent(text, element, value);
   },
 
   refusedKey(key) {
-    const { names, attribute } = pathOf(key);
+    const { names, attribute } = parsePath(key);
     const fits =
-      names.length > 0 && [...names, ...(attribute === null ? [] : [attribute])].every((name) => NAME.test(name));
+      names.length > 0 && [...names, ...(attribute === null ? [] : [attribute])].every((name) => NAME_PATTERN.test(name));
     return fits ? null : 'must be a path of elements such as root/element/@attribute';
   },
 
@@ -65,22 +65,22 @@ export const xml: Format = {
   },
 };
 
-function pathOf(key: string): Path {
+function parsePath(key: string): XmlPath {
   const names = key.replace(/(?<![/:])@/, '/@').split(key.includes('/') ? '/' : /[/:]/);
   const attribute = names.at(-1)?.startsWith('@') === true ? (names.pop() ?? '').slice(1) : null;
   return { names, attribute };
 }
 
-function parse(text: string): Element {
+function parseXml(text: string): XmlElement {
   const parser = new SaxesParser();
-  const open: Element[] = [];
-  let root: Element | undefined;
+  const open: XmlElement[] = [];
+  let root: XmlElement | undefined;
   let began = 0;
   const piece = (to: number, content: string): void => {
     open.at(-1)?.pieces.push({ from: began, to, text: content });
   };
   parser.on('error', (error) => {
-    throw new FormatError(`is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${placeOf(text, parser.position)}`);
+    throw new FormatError(`is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${formatPosition(text, parser.position)}`);
   });
   parser.on('xmldecl', ({ encoding }) => {
     if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding))
@@ -123,7 +123,7 @@ function parse(text: string): Element {
   return root;
 }
 
-function locate(root: Element, names: readonly string[], key: string): { element: Element; rest: readonly string[] } {
+function locateElement(root: XmlElement, names: readonly string[], key: string): { element: XmlElement; rest: readonly string[] } {
   if (names[0] !== root.name) throw new FormatError(`has the root ${root.name}, not the one of ${key}`);
   let element = root;
   for (const [at, name] of names.entries()) {
@@ -136,27 +136,27 @@ function locate(root: Element, names: readonly string[], key: string): { element
   return { element, rest: [] };
 }
 
-function contentOf({ children, pieces }: Element, key: string): string | null {
+function getContent({ children, pieces }: XmlElement, key: string): string | null {
   if (children.length > 0) throw new FormatError(`holds elements at ${key}`);
   return pieces.length === 0 ? null : pieces.map(({ text }) => text).join('');
 }
 
 /** Finds an attribute in a parsed start tag. `from` and `to` delimit the value without quotes. */
-function attributeOf(text: string, { tag }: Element, name: string): { from: number; to: number; value: string } | null {
+function findAttribute(text: string, { tag }: XmlElement, name: string): { from: number; to: number; value: string } | null {
   const pattern = /([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
   const source = text.slice(tag.from, tag.to);
   for (const match of source.matchAll(pattern)) {
     if (match[1] !== name) continue;
     const raw = match[2] ?? match[3] ?? '';
     const to = tag.from + match.index + match[0].length - 1;
-    return { from: to - raw.length, to, value: decoded(raw) };
+    return { from: to - raw.length, to, value: decodeAttribute(raw) };
   }
   return null;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-const decoded = (raw: string): string =>
+const decodeAttribute = (raw: string): string =>
   raw
     .replace(/\r\n|[\r\n\t]/g, ' ')
     .replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex?: string, decimal?: string, name?: string) =>
@@ -165,40 +165,40 @@ const decoded = (raw: string): string =>
         : (ENTITIES[name] ?? whole),
     );
 
-const escaped = (value: SettingValue): string =>
+const escapeText = (value: SettingValue): string =>
   String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
 
-const inQuotes = (value: SettingValue): string =>
-  escaped(value).replaceAll('"', '&quot;').replaceAll("'", '&apos;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
+const quoteAttribute = (value: SettingValue): string =>
+  escapeText(value).replaceAll('"', '&quot;').replaceAll("'", '&apos;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 
-function withAttribute(text: string, element: Element, name: string, value: SettingValue): string {
-  const found = attributeOf(text, element, name);
-  if (found !== null) return splice(text, found.from, found.to, inQuotes(value));
+function setAttribute(text: string, element: XmlElement, name: string, value: SettingValue): string {
+  const found = findAttribute(text, element, name);
+  if (found !== null) return spliceText(text, found.from, found.to, quoteAttribute(value));
   const { tag, selfClosing } = element;
   const end = tag.to - (selfClosing ? 2 : 1);
   const at = tag.from + text.slice(tag.from, end).trimEnd().length;
-  return splice(text, at, at, ` ${name}="${inQuotes(value)}"`);
+  return spliceText(text, at, at, ` ${name}="${quoteAttribute(value)}"`);
 }
 
 /**
  * Replaces the first text that is not blank; the rest of the old value is removed, comments stay.
  */
-function withContent(text: string, element: Element, value: SettingValue): string {
+function setContent(text: string, element: XmlElement, value: SettingValue): string {
   const { pieces, selfClosing, tag, close, name } = element;
   if (selfClosing) {
     const start = text.slice(tag.from, tag.to - 2).trimEnd();
-    return splice(text, tag.from, tag.to, `${start}>${escaped(value)}</${name}>`);
+    return spliceText(text, tag.from, tag.to, `${start}>${escapeText(value)}</${name}>`);
   }
   const place = pieces.find((piece) => piece.text.trim() !== '') ?? pieces[0] ?? { from: close, to: close };
   let changed = text;
   for (const piece of pieces.toReversed())
     if (piece === place || piece.text.trim() !== '')
-      changed = splice(changed, piece.from, piece.to, piece === place ? escaped(value) : '');
-  return pieces.length === 0 ? splice(changed, close, close, escaped(value)) : changed;
+      changed = spliceText(changed, piece.from, piece.to, piece === place ? escapeText(value) : '');
+  return pieces.length === 0 ? spliceText(changed, close, close, escapeText(value)) : changed;
 }
 
-function elementText(
-  { names, attribute }: Path,
+function formatElement(
+  { names, attribute }: XmlPath,
   value: SettingValue,
   indent: string,
   unit: string,
@@ -206,52 +206,52 @@ function elementText(
 ): string {
   const [name = '', ...rest] = names;
   if (rest.length > 0) {
-    const inner = elementText({ names: rest, attribute }, value, indent + unit, unit, eol);
+    const inner = formatElement({ names: rest, attribute }, value, indent + unit, unit, eol);
     return `<${name}>${eol}${indent}${unit}${inner}${eol}${indent}</${name}>`;
   }
-  return attribute === null ? `<${name}>${escaped(value)}</${name}>` : `<${name} ${attribute}="${inQuotes(value)}"/>`;
+  return attribute === null ? `<${name}>${escapeText(value)}</${name}>` : `<${name} ${attribute}="${quoteAttribute(value)}"/>`;
 }
 
-function newFile(path: Path, value: SettingValue, eol: string): string {
-  return `<?xml version="1.0" encoding="utf-8"?>${eol}${elementText(path, value, '', DEFAULT_UNIT, eol)}${eol}`;
+function formatNewFile(path: XmlPath, value: SettingValue, eol: string): string {
+  return `<?xml version="1.0" encoding="utf-8"?>${eol}${formatElement(path, value, '', DEFAULT_UNIT, eol)}${eol}`;
 }
 
-function withChild(text: string, root: Element, parent: Element, path: Path, value: SettingValue): string {
+function insertChild(text: string, root: XmlElement, parent: XmlElement, path: XmlPath, value: SettingValue): string {
   if (parent.pieces.some((piece) => piece.text.trim() !== ''))
     throw new FormatError(`holds a text at ${parent.name}, where elements should be`);
-  const eol = lineEndOf(text);
-  const outer = indentAt(text, parent.tag.from);
+  const eol = getLineEnd(text);
+  const outer = getIndentAt(text, parent.tag.from);
   const sibling = parent.children.at(-1);
-  const ownLine = sibling !== undefined && startsLine(text, sibling.tag.from);
-  const unit = unitOf(text, root);
-  const indent = ownLine ? indentAt(text, sibling.tag.from) : outer + unit;
-  const made = elementText(path, value, indent, unit, eol);
+  const ownLine = sibling !== undefined && isAtLineStart(text, sibling.tag.from);
+  const unit = detectIndentUnit(text, root);
+  const indent = ownLine ? getIndentAt(text, sibling.tag.from) : outer + unit;
+  const made = formatElement(path, value, indent, unit, eol);
   if (parent.selfClosing) {
     const start = text.slice(parent.tag.from, parent.tag.to - 2).trimEnd();
-    return splice(
+    return spliceText(
       text,
       parent.tag.from,
       parent.tag.to,
       `${start}>${eol}${indent}${made}${eol}${outer}</${parent.name}>`,
     );
   }
-  if (sibling !== undefined && !ownLine) return splice(text, parent.close, parent.close, made);
+  if (sibling !== undefined && !ownLine) return spliceText(text, parent.close, parent.close, made);
   const at = parent.tag.to + text.slice(parent.tag.to, parent.close).trimEnd().length;
   const tail = /[\r\n]/.test(text.slice(at, parent.close)) ? '' : `${eol}${outer}`;
-  return splice(text, at, tail === '' ? at : parent.close, `${eol}${indent}${made}${tail}`);
+  return spliceText(text, at, tail === '' ? at : parent.close, `${eol}${indent}${made}${tail}`);
 }
 
-function unitOf(text: string, root: Element): string {
+function detectIndentUnit(text: string, root: XmlElement): string {
   const first = root.children[0];
-  return first !== undefined && startsLine(text, first.tag.from)
-    ? indentAt(text, first.tag.from) || DEFAULT_UNIT
+  return first !== undefined && isAtLineStart(text, first.tag.from)
+    ? getIndentAt(text, first.tag.from) || DEFAULT_UNIT
     : DEFAULT_UNIT;
 }
 
-function indentAt(text: string, offset: number): string {
+function getIndentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-const startsLine = (text: string, offset: number): boolean =>
+const isAtLineStart = (text: string, offset: number): boolean =>
   /^[ \t]*$/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));

@@ -1,19 +1,19 @@
 import type { Item } from '../../../../ports/domain/bugs.js';
 
-export const TITLE = 'Grouping rules';
+export const GROUPING_RULES_TITLE = 'Grouping rules';
 
-export const crumb = { label: TITLE, href: '/grouping-rules' };
+export const groupingRulesCrumb = { label: GROUPING_RULES_TITLE, href: '/grouping-rules' };
 
-export const rulesUrl = (project: string): string => `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
+export const buildRulesUrl = (project: string): string => `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
 
-export const ruleUrl = (project: string, id: string): string =>
+export const buildRuleUrl = (project: string, id: string): string =>
   `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;
 
 /** Maximum lengths of the form's fields. A longer text may be truncated and would match nothing. */
 const MAX_CLASS_LENGTH = 200;
 const MAX_ORIGIN_LENGTH = 299;
 
-export function newRuleUrl(
+export function buildNewRuleUrl(
   { project, exception_class }: Pick<Item, 'project' | 'exception_class'>,
   origin: string | null,
 ): string {

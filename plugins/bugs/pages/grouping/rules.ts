@@ -1,7 +1,7 @@
 import joi from 'joi';
 import {
-  formPage,
-  type Problem,
+  createFormPage,
+  type FormRejection,
   Redirect,
   View,
   type HttpRequest,
@@ -11,14 +11,14 @@ import { formatSentence } from '../../../../lib/sentence.js';
 import { MAX_PROJECT_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { GroupingRuleEditor } from './rule-editor.js';
-import { crumb, rulesUrl, TITLE } from './rule-links.js';
+import { groupingRulesCrumb, buildRulesUrl, GROUPING_RULES_TITLE } from './rule-links.js';
 
-const access = { session: 'member' } as const;
-const empty = (max: number): joi.StringSchema => joi.string().max(max).empty('');
-const params = joi.object({ project: joi.string().max(64).required(), id: joi.string().guid().required() });
-const prefill = { name: empty(200), exception_class: empty(200), message: empty(500), origin: empty(500) };
+const accessRule = { session: 'member' } as const;
+const buildOptionalTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
+const paramsSchema = joi.object({ project: joi.string().max(64).required(), id: joi.string().guid().required() });
+const prefillSchemas = { name: buildOptionalTextSchema(200), exception_class: buildOptionalTextSchema(200), message: buildOptionalTextSchema(500), origin: buildOptionalTextSchema(500) };
 
-async function listView(page: PageDeps, request: HttpRequest, problem?: Problem): Promise<View> {
+async function buildListView(page: PageDeps, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const asked = (request.query as { project?: string }).project ?? request.params['project'];
   const projects = (await page.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   const [only] = projects;
@@ -26,18 +26,18 @@ async function listView(page: PageDeps, request: HttpRequest, problem?: Problem)
   const rules = project === undefined ? [] : await page.services.regrouping.list(request.principal, project);
   const name = projects.find(({ value }) => value === project)?.label;
   return new View('grouping-rules', {
-    title: TITLE,
-    ...(project !== undefined && { crumbs: [crumb, { label: name ?? project }] }),
+    title: GROUPING_RULES_TITLE,
+    ...(project !== undefined && { crumbs: [groupingRulesCrumb, { label: name ?? project }] }),
     projects,
     project,
-    rules: rules.map((rule, i) => shown(rule, project ?? '', i, rules.length)),
+    rules: rules.map((rule, i) => toRuleRow(rule, project ?? '', i, rules.length)),
     full: rules.length >= MAX_PROJECT_RULES,
     most: MAX_PROJECT_RULES,
     problem: problem && formatSentence(problem.message),
   });
 }
 
-const shown = (rule: GroupingRule, project: string, at: number, all: number): object => ({
+const toRuleRow = (rule: GroupingRule, project: string, at: number, all: number): object => ({
   ...rule,
   place: at + 1,
   first: at === 0,
@@ -45,7 +45,7 @@ const shown = (rule: GroupingRule, project: string, at: number, all: number): ob
   base: `/grouping-rules/${encodeURIComponent(project)}/${rule.id}`,
 });
 
-export function groupingRulePages(page: PageDeps): PageSpec[] {
+export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
   const editor = new GroupingRuleEditor(page);
   const { regrouping } = page.services;
   const action = (
@@ -53,59 +53,59 @@ export function groupingRulePages(page: PageDeps): PageSpec[] {
     run: (request: HttpRequest, project: string, id: string) => Promise<GroupingRule | string>,
     says: (rule: string) => string,
   ): PageSpec =>
-    formPage(
-      { path: `/grouping-rules/{project}/{id}/${name}`, title: TITLE, access, input: { params } },
+    createFormPage(
+      { path: `/grouping-rules/{project}/{id}/${name}`, title: GROUPING_RULES_TITLE, access: accessRule, input: { params: paramsSchema } },
       async (request) => {
         const { project = '', id = '' } = request.params;
         const done = await run(request, project, id);
         const message = says(typeof done === 'string' ? done : done.name);
-        return new Redirect(rulesUrl(project), { tone: 'success', message });
+        return new Redirect(buildRulesUrl(project), { tone: 'success', message });
       },
-      (request, problem) => listView(page, request, problem),
+      (request, problem) => buildListView(page, request, problem),
     );
   return [
     {
       path: '/grouping-rules',
-      title: TITLE,
+      title: GROUPING_RULES_TITLE,
       nav: {
         section: 'work',
-        label: TITLE,
+        label: GROUPING_RULES_TITLE,
         icon: 'merge',
         order: 31,
         also: ['fingerprints', 'fingerprint rules', 'merging', 'grouping'],
       },
-      access,
-      input: { query: joi.object({ project: empty(64) }) },
-      handle: (request) => listView(page, request),
+      access: accessRule,
+      input: { query: joi.object({ project: buildOptionalTextSchema(64) }) },
+      handle: (request) => buildListView(page, request),
     },
     {
       path: '/grouping-rules/new',
       title: 'New grouping rule',
-      access,
-      input: { query: joi.object({ project: empty(64), ...prefill }) },
-      handle: (request) => editor.blank(request),
+      access: accessRule,
+      input: { query: joi.object({ project: buildOptionalTextSchema(64), ...prefillSchemas }) },
+      handle: (request) => editor.showNew(request),
     },
     {
       method: 'POST',
       path: '/grouping-rules',
-      title: TITLE,
-      access,
+      title: GROUPING_RULES_TITLE,
+      access: accessRule,
       creates: true,
       handle: (request) => editor.save(request),
     },
     {
       path: '/grouping-rules/{project}/{id}/edit',
-      title: TITLE,
-      access,
-      input: { params },
+      title: GROUPING_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema },
       handle: (request) => editor.edit(request),
     },
     {
       method: 'POST',
       path: '/grouping-rules/{project}/{id}/edit',
-      title: TITLE,
-      access,
-      input: { params },
+      title: GROUPING_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema },
       handle: (request) => editor.save(request),
     },
     action(

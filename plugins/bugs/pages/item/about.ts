@@ -7,9 +7,9 @@ import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import type { BugCaller } from '../../caller.js';
 import type { ItemDoc } from '../../item/model.js';
-import { WHERE, type Where } from '../../lists/facets.js';
+import { OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/facets.js';
 import type { ItemDetail } from '../../lists/lists.js';
-import type { Part } from '../../lists/parts.js';
+import type { ItemPart } from '../../lists/parts.js';
 import type { FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 
@@ -19,7 +19,7 @@ export interface PartPage<T = object> {
   paged: boolean;
 }
 
-export interface About {
+export interface ItemSectionInput {
   page: PageDeps;
   request: HttpRequest;
   caller: BugCaller;
@@ -31,28 +31,28 @@ export interface About {
   occurrences: PartPage<object & { context?: Json }>;
 }
 
-export type ItemSection = (about: About) => object | Promise<object>;
+export type ItemSection = (about: ItemSectionInput) => object | Promise<object>;
 
-const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
+const PAGE_SIZES: Record<ItemPart, number> = { occurrences: 5, comments: 50, activity: 20 };
 
-export const queryText = (request: HttpRequest, name: string): string => {
+export const getQueryText = (request: HttpRequest, name: string): string => {
   const value = request.query[name];
   return typeof value === 'string' ? value : '';
 };
 
-export const whereOf = ({ query }: Pick<HttpRequest, 'query'>): Where =>
+export const parseOccurrenceFilter = ({ query }: Pick<HttpRequest, 'query'>): OccurrenceFilter =>
   Object.fromEntries(
-    WHERE.flatMap((name) => {
+    OCCURRENCE_FILTER_NAMES.flatMap((name) => {
       const values = [query[name] ?? []].flat().filter((value) => typeof value === 'string' && value !== '');
       return values.length === 0 ? [] : [[name, values]];
     }),
   );
 
-export async function part(
-  { page: { services }, request, caller, item }: Pick<About, 'page' | 'request' | 'caller' | 'item'>,
-  name: Part,
+export async function loadPart(
+  { page: { services }, request, caller, item }: Pick<ItemSectionInput, 'page' | 'request' | 'caller' | 'item'>,
+  name: ItemPart,
 ): Promise<PartPage> {
-  const after = queryText(request, name) || null;
-  const page = await services.parts.page(item.id, caller, name, { limit: PAGE[name], cursor: after }, whereOf(request));
+  const after = getQueryText(request, name) || null;
+  const page = await services.parts.getPage(item.id, caller, name, { limit: PAGE_SIZES[name], cursor: after }, parseOccurrenceFilter(request));
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }

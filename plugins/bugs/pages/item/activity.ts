@@ -1,9 +1,9 @@
 /** Formats an item's history as sentences. An unknown action is shown by its name. */
-import { linkSays } from './links.js';
+import { getLinkKindLabel } from './links.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 
-export interface Entry {
+export interface HistoryEntry {
   id: string;
   at: string;
   action: string;
@@ -11,7 +11,7 @@ export interface Entry {
   data: { [key: string]: Json };
 }
 
-export interface Line {
+export interface HistoryLine {
   at: string;
   /** Null when the sentence names the actor. */
   actor: string | null;
@@ -22,10 +22,10 @@ export interface Line {
   url?: string;
 }
 
-const text = (value: Json | undefined): string =>
+const toText = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-const spaced = (value: Json | undefined): string =>
-  value === 'wont_fix' ? 'won’t fix' : text(value).replaceAll('_', ' ');
+const toSpacedText = (value: Json | undefined): string =>
+  value === 'wont_fix' ? 'won’t fix' : toText(value).replaceAll('_', ' ');
 
 const ICONS: Record<string, string> = {
   open: 'refresh',
@@ -37,7 +37,7 @@ const ICONS: Record<string, string> = {
   duplicate: 'merge',
 };
 
-const WHY: Record<string, string> = {
+const REASON_TEXTS: Record<string, string> = {
   'lease expired': 'the lease ran out',
   released: 'given back',
   release: 'its release was published',
@@ -49,29 +49,29 @@ const WHY: Record<string, string> = {
   error_level: 'a graver error level was reported',
 };
 
-function because(data: Entry['data']): string {
-  const why = text(data['why']);
-  return WHY[why] === undefined ? '' : `: ${WHY[why]}`;
+function formatReason(data: HistoryEntry['data']): string {
+  const why = toText(data['why']);
+  return REASON_TEXTS[why] === undefined ? '' : `: ${REASON_TEXTS[why]}`;
 }
 
-function statusText({ data }: Entry): string {
-  const build = data['to'] === 'resolved' || data['to'] === 'closed' ? text(data['build']) : '';
-  return `moved it from ${spaced(data['from'])} to ${spaced(data['to'])}${build === '' ? '' : `, fixed in ${build}`}${because(data)}`;
+function formatStatus({ data }: HistoryEntry): string {
+  const build = data['to'] === 'resolved' || data['to'] === 'closed' ? toText(data['build']) : '';
+  return `moved it from ${toSpacedText(data['from'])} to ${toSpacedText(data['to'])}${build === '' ? '' : `, fixed in ${build}`}${formatReason(data)}`;
 }
 
-function claimText({ data, actor }: Entry): string {
-  const agent = text(data['agent']);
+function formatClaim({ data, actor }: HistoryEntry): string {
+  const agent = toText(data['agent']);
   const by = data['by'] === 'next' ? ' from the queue' : '';
   return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
 }
 
-function progressText({ data }: Entry): string {
-  const note = text(data['note']);
+function formatProgress({ data }: HistoryEntry): string {
+  const note = toText(data['note']);
   const tokens = typeof data['tokens'] === 'number' ? ` (${data['tokens'].toLocaleString('en')} tokens)` : '';
   return `${note === '' ? 'renewed the lease' : `says: ${note}`}${tokens}`;
 }
 
-const FIELDS: Record<string, string> = {
+const FIELD_LABELS: Record<string, string> = {
   title: 'the title',
   type: 'the type',
   description: 'the description',
@@ -90,22 +90,22 @@ const FIELDS: Record<string, string> = {
   duplicate_of: 'what it is a duplicate of',
 };
 
-let list: Intl.ListFormat | undefined;
-const and = (names: string[]): string => (list ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
+let listFormatter: Intl.ListFormat | undefined;
+const joinNames = (names: string[]): string => (listFormatter ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
 
-function editText({ data: { fields, changes } }: Entry): string {
-  const names = (Array.isArray(fields) ? fields : []).map((field) => FIELDS[text(field)] ?? spaced(field));
+function formatEdit({ data: { fields, changes } }: HistoryEntry): string {
+  const names = (Array.isArray(fields) ? fields : []).map((field) => FIELD_LABELS[toText(field)] ?? toSpacedText(field));
   const [only, ...more] = Array.isArray(changes) ? changes : [];
   const assigned = more.length === 0 && isObject(only) && only['field'] === 'assignee' ? only : null;
-  if (assigned === null || names.length > 1) return `changed ${and(names)}`;
-  const to = text(assigned['to']);
-  return to === '' ? `took it from ${text(assigned['from'])}` : `gave it to ${to}`;
+  if (assigned === null || names.length > 1) return `changed ${joinNames(names)}`;
+  const to = toText(assigned['to']);
+  return to === '' ? `took it from ${toText(assigned['from'])}` : `gave it to ${to}`;
 }
 
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const SOURCES: Record<Item['source'], string> = {
+export const SOURCE_LABELS: Record<Item['source'], string> = {
   agent: 'An agent',
   app: 'An application',
   ui: 'A person',
@@ -113,68 +113,68 @@ export const SOURCES: Record<Item['source'], string> = {
 };
 
 /** Old entries name a token id as the actor, so the sentence names the kind of sender. */
-function createdLine({ at, data }: Entry): Line {
-  const source = text(data['source']);
-  const who = Object.hasOwn(SOURCES, source) ? SOURCES[source as Item['source']] : 'Somebody';
+function buildCreatedLine({ at, data }: HistoryEntry): HistoryLine {
+  const source = toText(data['source']);
+  const who = Object.hasOwn(SOURCE_LABELS, source) ? SOURCE_LABELS[source as Item['source']] : 'Somebody';
   return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
 }
 
-function differing(data: Entry['data']): string {
-  const values = (Array.isArray(data['values']) ? data['values'] : []).map(text).join(' or ');
-  return values === '' ? '' : ` by ${spaced(data['field'])} ${values}`;
+function formatDifference(data: HistoryEntry['data']): string {
+  const values = (Array.isArray(data['values']) ? data['values'] : []).map(toText).join(' or ');
+  return values === '' ? '' : ` by ${toSpacedText(data['field'])} ${values}`;
 }
 
-function linkText({ data }: Entry): string {
-  const commit = text(data['commit']).slice(0, 12);
+function formatForgeLink({ data }: HistoryEntry): string {
+  const commit = toText(data['commit']).slice(0, 12);
   const what = data['kind'] === 'commit' ? `commit ${commit}` : 'a pull request';
-  const title = text(data['title']);
-  return `named it in ${what}, ${text(data['state'])}${title === '' ? '' : `: ${title}`}`;
+  const title = toText(data['title']);
+  return `named it in ${what}, ${toText(data['state'])}${title === '' ? '' : `: ${title}`}`;
 }
 
-const linkedTo = ({ data }: Entry): string =>
-  `${linkSays(text(data['kind']))}${text(data['ref']) === '' ? ' an item of another project' : ''}`;
+const formatItemLink = ({ data }: HistoryEntry): string =>
+  `${getLinkKindLabel(toText(data['kind']))}${toText(data['ref']) === '' ? ' an item of another project' : ''}`;
 
-function requestText({ data }: Entry): string {
-  const rule = text(data['rule']);
-  return `asked for the agent ${text(data['agent'])}${rule === '' ? '' : `, by the rule ${rule}`}`;
+function formatRequest({ data }: HistoryEntry): string {
+  const rule = toText(data['rule']);
+  return `asked for the agent ${toText(data['agent'])}${rule === '' ? '' : `, by the rule ${rule}`}`;
 }
 
-const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
-  claimed: ['robot', claimText],
+const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => string]> = {
+  claimed: ['robot', formatClaim],
   reclaimed: ['robot', () => 'claimed it again with a new token'],
-  renewed: ['clock', progressText],
+  renewed: ['clock', formatProgress],
   commented: ['comment', () => 'commented'],
-  severity: ['flag', ({ data }) => `set severity from ${text(data['from'])} to ${text(data['to'])}${because(data)}`],
+  severity: ['flag', ({ data }) => `set severity from ${toText(data['from'])} to ${toText(data['to'])}${formatReason(data)}`],
   'severity locked': ['lock', () => 'locked the severity'],
   'severity unlocked': ['unlock', () => 'unlocked the severity'],
-  edited: ['edit', editText],
-  forced: ['bolt', ({ data }) => `overrode the lease of ${text(data['agent']) || 'an agent'}`],
+  edited: ['edit', formatEdit],
+  forced: ['bolt', ({ data }) => `overrode the lease of ${toText(data['agent']) || 'an agent'}`],
   held: ['lock', () => 'put it on hold'],
   'hold lifted': ['unlock', () => 'lifted the hold'],
   muted: ['mute', () => 'muted it by an ignore rule'],
   unmuted: ['eye', () => 'unmuted it'],
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
-  split_off: ['copy', ({ data }) => `split ${text(data['occurrences'])} kept occurrences off${differing(data)} into`],
+  split_off: ['copy', ({ data }) => `split ${toText(data['occurrences'])} kept occurrences off${formatDifference(data)} into`],
   split_from: ['copy', () => 'split it off from'],
-  linked: ['merge', linkText],
-  'link added': ['link', (entry) => `linked it: it ${linkedTo(entry)}`],
-  'link removed': ['link', (entry) => `removed the link that it ${linkedTo(entry)}`],
+  linked: ['merge', formatForgeLink],
+  'link added': ['link', (entry) => `linked it: it ${formatItemLink(entry)}`],
+  'link removed': ['link', (entry) => `removed the link that it ${formatItemLink(entry)}`],
   blocked: ['lock', () => 'found it blocked: agents do not get it from the queue'],
   unblocked: ['unlock', () => 'found nothing that blocks it any more'],
-  'agent requested': ['robot', requestText],
+  'agent requested': ['robot', formatRequest],
   'pull request merged': ['merge', () => 'saw its pull request merged'],
   'pull request closed': ['history', () => 'saw its pull request closed without a merge'],
 };
 
-export function lineOf(entry: Entry): Line {
+export function toHistoryLine(entry: HistoryEntry): HistoryLine {
   const { at, actor, action, data } = entry;
-  if (action === 'created') return createdLine(entry);
-  const reason = text(data['reason']) || null;
+  if (action === 'created') return buildCreatedLine(entry);
+  const reason = toText(data['reason']) || null;
   if (action === 'status')
-    return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
-  const [icon, say] = SAYS[action] ?? ['history', () => spaced(action)];
-  const ref = text(data['ref']);
-  const url = action === 'linked' ? text(data['url']) : '';
+    return { at, actor, icon: ICONS[toText(data['to'])] ?? 'history', text: formatStatus(entry), reason };
+  const [icon, say] = ENTRY_FORMATTERS[action] ?? ['history', () => toSpacedText(action)];
+  const ref = toText(data['ref']);
+  const url = action === 'linked' ? toText(data['url']) : '';
   return { at, actor, icon, text: say(entry), reason, ...(ref !== '' && { ref }), ...(url !== '' && { url }) };
 }

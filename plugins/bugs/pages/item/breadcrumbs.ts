@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../../../ports/store.js';
 
-export interface Crumb {
+export interface TimelineEntry {
   icon: string;
   /** `navigation`, `request`, `query`, `user`, `console`; empty if unknown. */
   kind: string;
@@ -22,14 +22,14 @@ type Fields = { [key: string]: Json | undefined };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-interface Kind {
+interface BreadcrumbKind {
   pattern: RegExp;
   icon: string;
   kind: string;
 }
 
 /** The reported type takes precedence over the category; the first match wins. */
-const KINDS: readonly Kind[] = [
+const BREADCRUMB_KINDS: readonly BreadcrumbKind[] = [
   { pattern: /error|exception/, icon: 'alert', kind: 'error' },
   { pattern: /navig|route/, icon: 'link', kind: 'navigation' },
   { pattern: /query|sql|\bdb\b|database|redis|mongo/, icon: 'database', kind: 'query' },
@@ -41,9 +41,9 @@ const KINDS: readonly Kind[] = [
   { pattern: /system|device|app\.|lifecycle/, icon: 'system', kind: 'system' },
 ];
 const MAX_BREADCRUMBS = 100;
-const LOUD = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
+const FAILURE_LEVELS = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
 
-const textOf = (fields: Fields, ...names: string[]): string => {
+const getText = (fields: Fields, ...names: string[]): string => {
   for (const name of names) {
     const value = fields[name];
     if (typeof value === 'string' && value !== '') return value;
@@ -55,7 +55,7 @@ const textOf = (fields: Fields, ...names: string[]): string => {
 /**
  * Converts an RFC 3339 text, or seconds, milliseconds or nanoseconds since 1970, to milliseconds.
  */
-function instantOf(value: Json | undefined): number | null {
+function parseInstant(value: Json | undefined): number | null {
   if (typeof value === 'string' && /^\d{4}-/.test(value)) {
     const at = Date.parse(value);
     return Number.isNaN(at) ? null : at;
@@ -66,7 +66,7 @@ function instantOf(value: Json | undefined): number | null {
   return ms < 8.64e15 ? ms : null;
 }
 
-function beforeOf(at: number | null, end: number): string {
+function formatTimeBefore(at: number | null, end: number): string {
   if (at === null) return '';
   const seconds = (end - at) / 1000;
   if (seconds < 0.05) return 'at the end';
@@ -75,44 +75,44 @@ function beforeOf(at: number | null, end: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h before` : `${Math.round(seconds / 86_400)} d before`;
 }
 
-function requestText(data: Fields): string {
-  const url = textOf(data, 'url', 'uri');
+function formatRequest(data: Fields): string {
+  const url = getText(data, 'url', 'uri');
   if (url === '') return '';
-  const status = textOf(data, 'status_code', 'status', 'http.response.status_code');
-  return `${textOf(data, 'method', 'http.method')} ${url}${status === '' ? '' : ` → ${status}`}`.trim();
+  const status = getText(data, 'status_code', 'status', 'http.response.status_code');
+  return `${getText(data, 'method', 'http.method')} ${url}${status === '' ? '' : ` → ${status}`}`.trim();
 }
 
-function crumbOf(value: Json, end: number): Crumb {
+function toTimelineEntry(value: Json, end: number): TimelineEntry {
   if (!isFields(value)) {
     const message = typeof value === 'string' ? value : JSON.stringify(value);
     return { icon: 'chevron-right', kind: '', category: '', message, level: '', at: null, before: '', data: null };
   }
   const { data: given, ...own } = value;
   const data = isFields(given) ? given : null;
-  const category = textOf(own, 'category', 'type');
-  const level = textOf(own, 'level').toLowerCase();
-  const said = textOf(own, 'message', 'msg', 'text', 'title');
-  const request = data === null ? '' : requestText(data);
-  const moved = data === null ? '' : [textOf(data, 'from'), textOf(data, 'to')].filter((t) => t !== '').join(' → ');
-  const at = instantOf(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
+  const category = getText(own, 'category', 'type');
+  const level = getText(own, 'level').toLowerCase();
+  const said = getText(own, 'message', 'msg', 'text', 'title');
+  const request = data === null ? '' : formatRequest(data);
+  const moved = data === null ? '' : [getText(data, 'from'), getText(data, 'to')].filter((t) => t !== '').join(' → ');
+  const at = parseInstant(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
   const message = said || request || moved || (data === null ? JSON.stringify(own) : '');
-  const { icon, kind } = kindOf(textOf(own, 'type'), category, LOUD.has(level) && !level.startsWith('warn'));
+  const { icon, kind } = findKind(getText(own, 'type'), category, FAILURE_LEVELS.has(level) && !level.startsWith('warn'));
   const shown = data !== null && Object.keys(data).length > 0 ? data : null;
   return {
     icon,
     kind,
     category: category.toLowerCase() === kind ? '' : category,
     message,
-    level: LOUD.has(level) ? level : '',
+    level: FAILURE_LEVELS.has(level) ? level : '',
     at: at === null ? null : new Date(at).toISOString(),
-    before: beforeOf(at, end),
+    before: formatTimeBefore(at, end),
     data: shown,
   };
 }
 
-function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon' | 'kind'> {
-  const of = (text: string): Kind | undefined =>
-    KINDS.find(({ pattern }) => pattern.test(text.slice(0, 100).toLowerCase()));
+function findKind(type: string, category: string, loud: boolean): Pick<BreadcrumbKind, 'icon' | 'kind'> {
+  const of = (text: string): BreadcrumbKind | undefined =>
+    BREADCRUMB_KINDS.find(({ pattern }) => pattern.test(text.slice(0, 100).toLowerCase()));
   const found = (/^(?:default|)$/i.test(type) ? undefined : of(type)) ?? of(category);
   const { icon, kind } = found ?? { icon: 'chevron-right', kind: '' };
   return { icon: loud ? 'alert' : icon, kind };
@@ -123,8 +123,8 @@ function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon
  * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else is ignored
  * @param occurredAt RFC 3339 time of the occurrence
  */
-export function crumbsOf(breadcrumbs: Json | undefined, occurredAt: string): Crumb[] {
+export function buildTimeline(breadcrumbs: Json | undefined, occurredAt: string): TimelineEntry[] {
   const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;
   const end = Date.parse(occurredAt);
-  return Array.isArray(values) ? values.slice(-MAX_BREADCRUMBS).map((value) => crumbOf(value, end)) : [];
+  return Array.isArray(values) ? values.slice(-MAX_BREADCRUMBS).map((value) => toTimelineEntry(value, end)) : [];
 }

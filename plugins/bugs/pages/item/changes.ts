@@ -1,21 +1,21 @@
 import { SEVERITIES } from '../../item/severity.js';
-import { queryText, type About } from './about.js';
-import { commandsOf } from './facts.js';
-import { movesFrom } from './moves.js';
+import { getQueryText, type ItemSectionInput } from './about.js';
+import { buildAgentCommands } from './facts.js';
+import { listStatusMoves } from './moves.js';
 
-const MAX_NAMES = 100;
+const MAX_ASSIGNEE_SUGGESTIONS = 100;
 
-export async function changes({ page, request, item, problem }: About): Promise<object> {
-  const moves = movesFrom(item.status, item.claim !== null);
+export async function buildChangesSection({ page, request, item, problem }: ItemSectionInput): Promise<object> {
+  const moves = listStatusMoves(item.status, item.claim !== null);
   const typed = problem.form === 'labels' ? problem.typed : undefined;
   return {
     moves,
     may_merge: moves.some(({ to }) => to === 'duplicate'),
-    accounts: await page.deps.accounts.names(MAX_NAMES),
+    accounts: await page.deps.accounts.listUsernames(MAX_ASSIGNEE_SUGGESTIONS),
     severities: SEVERITIES.toReversed(),
     tags_text: typed?.['tags'] ?? item.tags.join(', '),
     agent_text: typed?.['target_agent'] ?? item.target_agent,
-    commands: commandsOf(item, page.baseUrl()),
-    open: problem.form ?? (queryText(request, 'find') !== '' || request.query['find'] !== undefined ? 'merge' : ''),
+    commands: buildAgentCommands(item, page.baseUrl()),
+    open: problem.form ?? (getQueryText(request, 'find') !== '' || request.query['find'] !== undefined ? 'merge' : ''),
   };
 }

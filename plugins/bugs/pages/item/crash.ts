@@ -1,27 +1,27 @@
 import type { Json } from '../../../../ports/store.js';
-import type { About } from './about.js';
-import { missingMapsOf } from './missing-maps.js';
-import { FrameOwners } from '../trace/frame-owners.js';
-import { FrameValues } from '../trace/frame-values.js';
-import { traceOf } from '../trace/trace.js';
+import type { ItemSectionInput } from './about.js';
+import { findMissingMaps } from './missing-maps.js';
+import { FrameOwnerIndex } from '../trace/frame-owners.js';
+import { FrameValueIndex } from '../trace/frame-values.js';
+import { buildTrace } from '../trace/trace.js';
 
-type Given = readonly { context?: Json }[];
+type OccurrencesWithContext = readonly { context?: Json }[];
 
-export function crash({ page, item, occurrences: { items } }: About): object {
+export function buildCrashSection({ page, item, occurrences: { items } }: ItemSectionInput): object {
   const framed = items.find(({ context }) => hasFrames(context))?.context;
   return {
-    trace: traceOf(item.stack_trace, {
+    trace: buildTrace(item.stack_trace, {
       file: item.file_path,
       line: item.line_no,
-      owners: new FrameOwners(framed),
-      values: new FrameValues(framed),
+      owners: new FrameOwnerIndex(framed),
+      values: new FrameValueIndex(framed),
     }),
-    missing_maps: missingMapsOf(newestContext(items), item.project, page.baseUrl()),
+    missing_maps: findMissingMaps(getNewestContext(items), item.project, page.baseUrl()),
   };
 }
 
 /** Returns the newest context, because a missing map may have arrived later. */
-const newestContext = (occurrences: Given): Json => occurrences[0]?.context ?? null;
+const getNewestContext = (occurrences: OccurrencesWithContext): Json => occurrences[0]?.context ?? null;
 
 const hasFrames = (context: Json | undefined): boolean =>
   typeof context === 'object' &&

@@ -1,25 +1,25 @@
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { PullRequest } from '../../../../ports/domain/forge-changes.js';
-import type { About } from './about.js';
-import { SOURCES } from './activity.js';
+import type { ItemSectionInput } from './about.js';
+import { SOURCE_LABELS } from './activity.js';
 
-export async function factRows({ page, item, detail }: About): Promise<object> {
+export async function buildFactsSection({ page, item, detail }: ItemSectionInput): Promise<object> {
   const [project, known] = await Promise.all([
     page.deps.projects.get(item.project),
-    Promise.all(page.facts().map((one) => one.of(item))),
+    Promise.all(page.facts().map((one) => one.listFacts(item))),
   ]);
   const project_name = project?.name ?? item.project;
   return {
     project_name,
     code_url: detail.code_url,
-    facts: [...factsOf(item, project_name, detail.pull_request), ...known.flat()],
+    facts: [...buildFacts(item, project_name, detail.pull_request), ...known.flat()],
   };
 }
 
-const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
+const isFilled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
 
-export function factsOf(item: Item, project: string, pull: PullRequest | null): object[] {
+export function buildFacts(item: Item, project: string, pull: PullRequest | null): object[] {
   return [
     { label: 'Project', value: project, href: `/projects/${item.project}` },
     {
@@ -37,35 +37,35 @@ export function factsOf(item: Item, project: string, pull: PullRequest | null): 
     { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
     { label: 'From older or unnamed versions since', value: item.late_count > 0 ? item.late_count : null },
     { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
-    { label: 'File', value: placeOf(item), mono: true },
+    { label: 'File', value: formatLocation(item), mono: true },
     { label: 'Commit that failed', value: item.commit_sha, mono: true },
     { label: 'Commit of the fix', value: item.fix_commit, mono: true },
     { label: 'Pull request', url: item.pr_url },
-    { label: 'Pull request is', value: pull && stateOf(pull) },
+    { label: 'Pull request is', value: pull && formatPullRequestState(pull) },
     { label: 'Review', value: item.review === 'open' ? 'waits for the pull request to be merged' : null },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
     // A form's idempotency reference is of no use to users.
     { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
-    { label: 'Claimed so far', value: item.claim_count > 0 ? times(item.claim_count) : null },
+    { label: 'Claimed so far', value: item.claim_count > 0 ? formatTimes(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },
     { label: 'Resolved', at: item.resolved_at },
     { label: 'Closed', at: item.closed_at },
-    { label: 'Reported by', value: SOURCES[item.source].toLowerCase() },
+    { label: 'Reported by', value: SOURCE_LABELS[item.source].toLowerCase() },
     { label: 'Grouping key', value: item.dedup_key, mono: true },
-  ].filter(filled);
+  ].filter(isFilled);
 }
 
-const stateOf = ({ state, author }: PullRequest): string => (author === null ? state : `${state}, by ${author}`);
+const formatPullRequestState = ({ state, author }: PullRequest): string => (author === null ? state : `${state}, by ${author}`);
 
-const times = (n: number): string => (n === 1 ? 'once' : `${n} times`);
+const formatTimes = (n: number): string => (n === 1 ? 'once' : `${n} times`);
 
-function placeOf(item: Item): string | null {
+function formatLocation(item: Item): string | null {
   if (item.file_path === null || item.file_path === '') return null;
   return item.line_no === null ? item.file_path : `${item.file_path}:${item.line_no}`;
 }
 
-export function claimOf(item: Item, now: number): object | null {
+export function toLeaseView(item: Item, now: number): object | null {
   if (item.claim === null) return null;
   const { claim } = item;
   const left = Math.max(0, Math.round((Date.parse(claim.expires_at) - now) / 1000));
@@ -73,13 +73,13 @@ export function claimOf(item: Item, now: number): object | null {
   return { ...claim, left, whole };
 }
 
-const CLAIMABLE = new Set<Item['status']>(['open', 'needs_info']);
+const CLAIMABLE_STATUSES = new Set<Item['status']>(['open', 'needs_info']);
 
-export function commandsOf(item: Item, baseUrl: string): { label: string; command: string }[] {
+export function buildAgentCommands(item: Item, baseUrl: string): { label: string; command: string }[] {
   const url = `${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/bugs/${encodeURIComponent(item.ref)}`;
   const token = '-H "Authorization: Bearer $SVC_TOKEN"';
   const read = { label: 'Read it as an agent does', command: `curl -s ${url} ${token}` };
-  if (!CLAIMABLE.has(item.status)) return [read];
+  if (!CLAIMABLE_STATUSES.has(item.status)) return [read];
   const agent = JSON.stringify({ agent: item.target_agent ?? 'my-agent' }).replaceAll("'", String.raw`\u0027`);
   const claim = `curl -s -X POST ${url}/claim ${token} \\\n  -H 'Content-Type: application/json' -d '${agent}'`;
   return [{ label: 'Claim it for an agent', command: claim }, read];

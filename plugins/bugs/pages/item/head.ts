@@ -1,31 +1,31 @@
-import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
-import { liveSubject } from '../../../../ports/domain/live.js';
+import type { ItemFactProvider } from '../../../../ports/domain/item-facts.js';
+import { formatLiveTopic } from '../../../../ports/domain/live.js';
 import { toBugCaller } from '../../caller.js';
-import { findUndoable } from '../../editing/undo.js';
-import type { Entry } from './activity.js';
-import type { About } from './about.js';
-import { claimOf } from './facts.js';
-import { listUrl, suffixOf } from '../shared/context.js';
+import { findUndoableChange } from '../../editing/undo.js';
+import type { HistoryEntry } from './activity.js';
+import type { ItemSectionInput } from './about.js';
+import { toLeaseView } from './facts.js';
+import { buildListUrl, toContextSuffix } from '../shared/context.js';
 
-export async function head({ page, request, item, detail, context, problem }: About): Promise<object> {
+export async function buildHeaderSection({ page, request, item, detail, context, problem }: ItemSectionInput): Promise<object> {
   const { services, deps } = page;
   const now = deps.clock.now();
   const { name } = toBugCaller(request.principal);
   const rule = item.muted_by_rule_id;
   return {
     title: `${item.ref} ${item.title}`,
-    crumbs: [{ label: 'Bugs', href: listUrl(context) }, { label: item.ref }],
+    crumbs: [{ label: 'Bugs', href: buildListUrl(context) }, { label: item.ref }],
     // A rejected form is rendered at its POST address, which does not support GET.
     here: `/bugs/${item.ref}`,
-    keep: suffixOf(context),
-    list_url: listUrl(context),
-    live_topics: topicsOf(item.id, page.facts()),
+    keep: toContextSuffix(context),
+    list_url: buildListUrl(context),
+    live_topics: formatTopics(item.id, page.facts()),
     item,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
-    claim: claimOf(item, now),
+    claim: toLeaseView(item, now),
     mine: item.assignee === name,
-    undoable: problem.form === undefined ? findUndoable(item, detail.activity as Entry[], name, now) : null,
-    rule_url: rule === null ? null : await services.filters.page(rule),
+    undoable: problem.form === undefined ? findUndoableChange(item, detail.activity as HistoryEntry[], name, now) : null,
+    rule_url: rule === null ? null : await services.filters.findRulePage(rule),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;
       const href = action.href(item);
@@ -34,5 +34,5 @@ export async function head({ page, request, item, detail, context, problem }: Ab
   };
 }
 
-const topicsOf = (id: string, facts: readonly ItemFacts[]): string =>
-  ['bug', ...facts.flatMap(({ topic }) => topic ?? [])].map((name) => liveSubject(name, id)).join(' ');
+const formatTopics = (id: string, facts: readonly ItemFactProvider[]): string =>
+  ['bug', ...facts.flatMap(({ topic }) => topic ?? [])].map((name) => formatLiveTopic(name, id)).join(' ');

@@ -1,7 +1,7 @@
 import { LINK_KINDS, type LinkKind } from '../../item/link-kinds.js';
-import type { About } from './about.js';
+import type { ItemSectionInput } from './about.js';
 
-const SAYS: Record<LinkKind, string> = {
+const LINK_KIND_LABELS: Record<LinkKind, string> = {
   related: 'is related to',
   blocks: 'blocks',
   blocked_by: 'is blocked by',
@@ -9,11 +9,11 @@ const SAYS: Record<LinkKind, string> = {
   discovered: 'led to',
 };
 
-export const linkSays = (kind: string): string => (Object.hasOwn(SAYS, kind) ? SAYS[kind as LinkKind] : kind);
+export const getLinkKindLabel = (kind: string): string => (Object.hasOwn(LINK_KIND_LABELS, kind) ? LINK_KIND_LABELS[kind as LinkKind] : kind);
 
-const KINDS = LINK_KINDS.map((kind) => ({ value: kind, label: SAYS[kind] }));
+const LINK_KIND_OPTIONS = LINK_KINDS.map((kind) => ({ value: kind, label: LINK_KIND_LABELS[kind] }));
 
-export const links = ({ detail }: About): object => ({
-  links: detail.links.map((link) => ({ ...link, says: SAYS[link.kind] })),
-  link_kinds: KINDS,
+export const buildLinksSection = ({ detail }: ItemSectionInput): object => ({
+  links: detail.links.map((link) => ({ ...link, says: LINK_KIND_LABELS[link.kind] })),
+  link_kinds: LINK_KIND_OPTIONS,
 });

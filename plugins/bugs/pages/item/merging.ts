@@ -1,10 +1,10 @@
-import { newRuleUrl } from '../grouping/rule-links.js';
+import { buildNewRuleUrl } from '../grouping/rule-links.js';
 import type { KeyReason } from '../../splitting/reasons.js';
-import { queryText, type About } from './about.js';
+import { getQueryText, type ItemSectionInput } from './about.js';
 
-const SHOWN_KEYS = 3;
+const MAX_SHOWN_KEYS = 3;
 
-function placeOf({ origin, masked, rule, fingerprint }: KeyReason): { label: string; value: string }[][] {
+function buildKeyParts({ origin, masked, rule, fingerprint }: KeyReason): { label: string; value: string }[][] {
   if (rule !== null || fingerprint || masked === null) return [];
   const [file = '', ...name] = origin?.split('#') ?? [];
   const parts = [
@@ -15,21 +15,21 @@ function placeOf({ origin, masked, rule, fingerprint }: KeyReason): { label: str
   return [parts];
 }
 
-export async function merging({
+export async function buildMergingSection({
   page: { reader, deps, services },
   request,
   item,
   doc,
   problem,
-}: About): Promise<object> {
-  const find = queryText(request, 'find');
+}: ItemSectionInput): Promise<object> {
+  const find = getQueryText(request, 'find');
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
   const [original, duplicates, candidates, alike, { says, keys }] = await Promise.all([
     item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
-    reader.duplicatesOf(item.id),
-    searching ? reader.candidates(doc, find) : null,
-    reader.anyAlike(doc),
-    services.reasons.of(doc),
+    reader.listDuplicates(item.id),
+    searching ? reader.findMergeTargets(doc, find) : null,
+    reader.hasSimilar(doc),
+    services.reasons.getReasons(doc),
   ]);
   return {
     find,
@@ -38,8 +38,8 @@ export async function merging({
     candidates,
     alike,
     reasons: says,
-    places: keys.slice(0, SHOWN_KEYS).flatMap(placeOf),
-    rule_link: item.type === 'error' ? newRuleUrl(item, keys[0]?.origin ?? null) : null,
+    places: keys.slice(0, MAX_SHOWN_KEYS).flatMap(buildKeyParts),
+    rule_link: item.type === 'error' ? buildNewRuleUrl(item, keys[0]?.origin ?? null) : null,
     may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
   };
 }

@@ -13,7 +13,7 @@ export interface MissingMaps {
   command: string;
 }
 
-export function missingMapsOf(context: Json, project: string, baseUrl: string): MissingMaps | null {
+export function findMissingMaps(context: Json, project: string, baseUrl: string): MissingMaps | null {
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return null;
   const given = context['missing_source_maps'];
   if (!Array.isArray(given)) return null;

@@ -1,7 +1,7 @@
 import type { ItemStatus } from '../../../../ports/domain/bugs.js';
 import { isTransitionAllowed, STATUSES } from '../../item/transitions.js';
 
-export interface Move {
+export interface StatusMove {
   to: ItemStatus;
   label: string;
   text: string;
@@ -13,9 +13,9 @@ export interface Move {
   shortcut: string | null;
 }
 
-type Form = Omit<Move, 'to' | 'reason' | 'build' | 'duplicate' | 'danger' | 'shortcut'> & Partial<Move>;
+type MoveForm = Omit<StatusMove, 'to' | 'reason' | 'build' | 'duplicate' | 'danger' | 'shortcut'> & Partial<StatusMove>;
 
-const FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, Form> = {
+const MOVE_FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, MoveForm> = {
   resolved: {
     label: 'Resolve',
     text: 'The fix is in the code. With the version that carries it, the item closes when that version is published.',
@@ -40,7 +40,7 @@ const FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, Form> = {
   },
 };
 
-const OPENS: Record<ItemStatus, string> = {
+const REOPEN_LABELS: Record<ItemStatus, string> = {
   open: '',
   in_progress: 'Take it back and open it',
   needs_info: 'Answered: open it',
@@ -50,28 +50,28 @@ const OPENS: Record<ItemStatus, string> = {
   duplicate: 'Split off and open',
 };
 
-const OPEN_TEXT: Partial<Record<ItemStatus, string>> = {
+const REOPEN_TEXTS: Partial<Record<ItemStatus, string>> = {
   in_progress: 'Ends the lease. The agent’s token is worth nothing from then on.',
   resolved: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
   closed: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
   duplicate: 'An item of its own again: its grouping keys come back to it, and it returns to the queue.',
 };
 
-const SHORTCUTS: Partial<Record<ItemStatus, string>> = { resolved: 'e', closed: 'c', open: 'u', needs_info: 'n' };
+const MOVE_SHORTCUTS: Partial<Record<ItemStatus, string>> = { resolved: 'e', closed: 'c', open: 'u', needs_info: 'n' };
 
-function formOf(from: ItemStatus, to: ItemStatus): Form | null {
+function findForm(from: ItemStatus, to: ItemStatus): MoveForm | null {
   if (to === 'in_progress') return null;
-  if (to !== 'open') return FORMS[to];
-  return { label: OPENS[from], text: OPEN_TEXT[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
+  if (to !== 'open') return MOVE_FORMS[to];
+  return { label: REOPEN_LABELS[from], text: REOPEN_TEXTS[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
 }
 
 /** @param leased an agent holds the item, so overriding the lease requires a reason */
-export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
+export function listStatusMoves(from: ItemStatus, leased: boolean): StatusMove[] {
   return STATUSES.filter((to) => to !== from && isTransitionAllowed(from, to, 'patch')).flatMap((to) => {
-    const form = formOf(from, to);
+    const form = findForm(from, to);
     if (form === null) return [];
     const { reason = 'optional', build = false, duplicate = false, danger = false, ...shown } = form;
-    const shortcut = SHORTCUTS[to] ?? null;
+    const shortcut = MOVE_SHORTCUTS[to] ?? null;
     return [{ ...shown, to, build, duplicate, danger, shortcut, reason: leased ? 'required' : reason }];
   });
 }

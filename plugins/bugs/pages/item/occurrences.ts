@@ -1,19 +1,19 @@
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import type { About } from './about.js';
-import { crumbsOf, type Crumb } from './breadcrumbs.js';
-import { contextTables, type ContextTable } from './contexts.js';
-import { requestOf, type ShownRequest } from './curl.js';
-import { threadsOf, type ShownThread } from './threads.js';
-import { FrameOwners } from '../trace/frame-owners.js';
-import { FrameValues } from '../trace/frame-values.js';
-import { rawTrace, traceOf, type Trace } from '../trace/trace.js';
+import type { ItemSectionInput } from './about.js';
+import { buildTimeline, type TimelineEntry } from './breadcrumbs.js';
+import { buildContextTables, type ContextTable } from './contexts.js';
+import { buildRequestView, type RequestView } from './curl.js';
+import { buildThreadViews, type ThreadView } from './threads.js';
+import { FrameOwnerIndex } from '../trace/frame-owners.js';
+import { FrameValueIndex } from '../trace/frame-values.js';
+import { buildRawTrace, buildTrace, type TraceView } from '../trace/trace.js';
 
-export const occurrenceRows = ({ item, occurrences }: About): object => ({
-  occurrences: { ...occurrences, items: occurrences.items.map((one, i) => occurrenceRow(one, item, i === 0)) },
+export const buildOccurrencesSection = ({ item, occurrences }: ItemSectionInput): object => ({
+  occurrences: { ...occurrences, items: occurrences.items.map((one, i) => buildOccurrenceRow(one, item, i === 0)) },
 });
 
-interface Given {
+interface OccurrenceView {
   id: string;
   occurred_at: string;
   received_at: string;
@@ -32,11 +32,11 @@ interface Given {
 export interface OccurrenceRow {
   tags: string[];
   message: string | null;
-  trace: Trace | null;
-  crumbs: Crumb[];
+  trace: TraceView | null;
+  crumbs: TimelineEntry[];
   facts: object[];
-  request: ShownRequest | null;
-  threads: ShownThread[];
+  request: RequestView | null;
+  threads: ThreadView[];
   tables: ContextTable[];
   has_payload: boolean;
   open: boolean;
@@ -46,29 +46,29 @@ export interface OccurrenceRow {
  * Maximum trace length, in characters, that is rendered frame by frame in a collapsed row, to limit
  * rendering time.
  */
-const PARTED = 16_384;
+const MAX_PARSED_TRACE_LENGTH = 16_384;
 
-export function occurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
-  const given = occurrence as Given;
+export function buildOccurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
+  const given = occurrence as OccurrenceView;
   const own = (value: string | null, shown: string | null): string | null =>
     value !== null && value !== '' && value !== shown ? value : null;
   const stack = own(given.stack_trace, item.stack_trace);
   const trace =
-    stack !== null && !open && stack.length > PARTED
-      ? rawTrace(stack)
-      : traceOf(stack, {
+    stack !== null && !open && stack.length > MAX_PARSED_TRACE_LENGTH
+      ? buildRawTrace(stack)
+      : buildTrace(stack, {
           file: given.file_path,
           line: given.line_no,
-          owners: new FrameOwners(given.context),
-          values: new FrameValues(given.context),
+          owners: new FrameOwnerIndex(given.context),
+          values: new FrameValueIndex(given.context),
         });
-  const crumbs = crumbsOf(given.breadcrumbs, given.occurred_at);
-  const request = requestOf(given.context);
-  const threads = threadsOf(given.context);
-  const tables = contextTables(given.context);
+  const crumbs = buildTimeline(given.breadcrumbs, given.occurred_at);
+  const request = buildRequestView(given.context);
+  const threads = buildThreadViews(given.context);
+  const tables = buildContextTables(given.context);
   const facts = [
-    { label: 'Received', at: apart(given) ? given.received_at : null },
-    { label: 'File', value: own(placeOf(given), placeOf(item)), mono: true },
+    { label: 'Received', at: isLate(given) ? given.received_at : null },
+    { label: 'File', value: own(formatLocation(given), formatLocation(item)), mono: true },
     { label: 'Commit', value: own(given.commit_sha, item.commit_sha), mono: true },
     { label: 'Client reference', value: own(given.client_ref, item.client_ref), mono: true },
   ].filter((fact) => (fact.value ?? fact.at ?? null) !== null);
@@ -95,8 +95,8 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
   };
 }
 
-const apart = ({ occurred_at, received_at }: Given): boolean =>
+const isLate = ({ occurred_at, received_at }: OccurrenceView): boolean =>
   Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
 
-const placeOf = ({ file_path, line_no }: Pick<Given, 'file_path' | 'line_no'>): string | null =>
+const formatLocation = ({ file_path, line_no }: Pick<OccurrenceView, 'file_path' | 'line_no'>): string | null =>
   file_path === null || line_no === null ? file_path : `${file_path}:${line_no}`;

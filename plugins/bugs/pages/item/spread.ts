@@ -2,52 +2,52 @@
  * Facets of the stored occurrences. Each value links to matching occurrences and, where the item
  * list supports the filter, to matching items.
  */
-import { isFiltered, WHERE, type Where } from '../../lists/facets.js';
+import { isFiltered, OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/facets.js';
 import type { Spread, ValueCount } from '../../lists/spread.js';
-import { whereOf, type About } from './about.js';
+import { parseOccurrenceFilter, type ItemSectionInput } from './about.js';
 
-export const spread = ({ detail, item, context, request }: About): object => {
-  const where = whereOf(request);
-  const here: Here = { path: `/bugs/${item.ref}`, context, where };
+export const buildSpreadSection = ({ detail, item, context, request }: ItemSectionInput): object => {
+  const where = parseOccurrenceFilter(request);
+  const here: SpreadPage = { path: `/bugs/${item.ref}`, context, where };
   return {
-    spread: spreadRows(detail.spread, here),
-    narrowed: isFiltered(where) ? { by: chipsOf(here), clear: addressOf(here, {}) } : null,
+    spread: buildSpreadRows(detail.spread, here),
+    narrowed: isFiltered(where) ? { by: buildChips(here), clear: buildUrl(here, {}) } : null,
   };
 };
 
-interface Here {
+interface SpreadPage {
   path: string;
   context: string;
-  where: Where;
+  where: OccurrenceFilter;
 }
 
-interface Row {
+interface SpreadRow {
   label: string;
   total: number;
   shares: object[];
 }
 
-const LISTED: Readonly<Partial<Record<keyof Where, string>>> = {
+const LIST_FILTER_NAMES: Readonly<Partial<Record<keyof OccurrenceFilter, string>>> = {
   version: 'version',
   environment: 'environment',
   host: 'host',
   tag: 'tag',
 };
 
-export function spreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: Here): Row[] {
+export function buildSpreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: SpreadPage): SpreadRow[] {
   const rows = [
-    rowOf('Versions', 'version', versions, here),
-    rowOf('Environments', 'environment', environments, here),
-    rowOf('Hosts', 'host', hosts, here),
-    rowOf('Browsers', 'browser', browsers, here),
+    buildRow('Versions', 'version', versions, here),
+    buildRow('Environments', 'environment', environments, here),
+    buildRow('Hosts', 'host', hosts, here),
+    buildRow('Browsers', 'browser', browsers, here),
     ...Object.entries(tags).map(([key, shares]) =>
-      key === 'tag' ? rowOf('Tags', 'tag', shares, here) : rowOf(key, 'tag', shares, here, `${key}:`),
+      key === 'tag' ? buildRow('Tags', 'tag', shares, here) : buildRow(key, 'tag', shares, here, `${key}:`),
     ),
   ];
   return rows.filter(({ shares }) => shares.length > 0);
 }
 
-function rowOf(label: string, name: keyof Where, shares: readonly ValueCount[], here: Here, prefix = ''): Row {
+function buildRow(label: string, name: keyof OccurrenceFilter, shares: readonly ValueCount[], here: SpreadPage, prefix = ''): SpreadRow {
   const total = shares.reduce((sum, { count }) => sum + count, 0);
   return {
     label,
@@ -55,30 +55,30 @@ function rowOf(label: string, name: keyof Where, shares: readonly ValueCount[], 
     shares: shares.map(({ value, count }) => {
       const whole = prefix + value;
       const chosen = here.where[name]?.includes(whole) === true;
-      const listed = LISTED[name];
+      const listed = LIST_FILTER_NAMES[name];
       return {
         value,
         count,
         chosen,
-        href: addressOf(here, { ...here.where, [name]: chosen ? [] : [whole] }),
+        href: buildUrl(here, { ...here.where, [name]: chosen ? [] : [whole] }),
         items_href: listed === undefined ? null : `/bugs?${new URLSearchParams({ [listed]: whole }).toString()}`,
       };
     }),
   };
 }
 
-const chipsOf = (here: Here): object[] =>
-  WHERE.flatMap((name) =>
+const buildChips = (here: SpreadPage): object[] =>
+  OCCURRENCE_FILTER_NAMES.flatMap((name) =>
     (here.where[name] ?? []).map((value) => ({
       name,
       value,
-      href: addressOf(here, { ...here.where, [name]: here.where[name]?.filter((other) => other !== value) ?? [] }),
+      href: buildUrl(here, { ...here.where, [name]: here.where[name]?.filter((other) => other !== value) ?? [] }),
     })),
   );
 
-function addressOf({ path, context }: Here, where: Where): string {
+function buildUrl({ path, context }: SpreadPage, where: OccurrenceFilter): string {
   const query = new URLSearchParams();
-  for (const name of WHERE) for (const value of where[name] ?? []) query.append(name, value);
+  for (const name of OCCURRENCE_FILTER_NAMES) for (const value of where[name] ?? []) query.append(name, value);
   if (context !== '') query.set('list', context);
   const text = query.toString();
   return `${path}${text === '' ? '' : `?${text}`}#occurrences`;

@@ -1,17 +1,17 @@
-import { part, type About } from './about.js';
-import { lineOf, type Entry } from './activity.js';
+import { loadPart, type ItemSectionInput } from './about.js';
+import { toHistoryLine, type HistoryEntry } from './activity.js';
 
-export async function talk(about: About): Promise<object> {
-  const [comments, activity] = await Promise.all([part(about, 'comments'), part(about, 'activity')]);
+export async function buildConversationSection(about: ItemSectionInput): Promise<object> {
+  const [comments, activity] = await Promise.all([loadPart(about, 'comments'), loadPart(about, 'activity')]);
   const description = about.item.description?.length ?? 0;
   const isPlain = description > MAX_RENDERED_LENGTH;
   return {
     plain_description: isPlain,
     comments: {
       ...comments,
-      items: readable(comments.items as { body: string }[], isPlain ? 0 : description).toReversed(),
+      items: markPlainComments(comments.items as { body: string }[], isPlain ? 0 : description).toReversed(),
     },
-    activity: { ...activity, items: (activity.items as Entry[]).map(lineOf) },
+    activity: { ...activity, items: (activity.items as HistoryEntry[]).map(toHistoryLine) },
   };
 }
 
@@ -26,7 +26,7 @@ const MAX_RENDERED_TOTAL = 12_288;
  * @param comments newest first
  * @param taken characters used by the description
  */
-function readable<T extends { body: string }>(comments: readonly T[], taken: number): (T & { plain: boolean })[] {
+function markPlainComments<T extends { body: string }>(comments: readonly T[], taken: number): (T & { plain: boolean })[] {
   let room = MAX_RENDERED_TOTAL - taken;
   return comments.map((comment) => {
     const plain = comment.body.length > Math.min(MAX_RENDERED_LENGTH, room);

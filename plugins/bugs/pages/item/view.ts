@@ -2,50 +2,50 @@
 import { View, type HttpRequest } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
-import { part, type About, type ItemSection } from './about.js';
-import { changes } from './changes.js';
-import { crash } from './crash.js';
-import { factRows } from './facts.js';
-import { frequency } from './frequency.js';
-import { head } from './head.js';
-import { links } from './links.js';
-import { merging } from './merging.js';
-import { occurrenceRows } from './occurrences.js';
-import { releases } from './releases.js';
-import { spread } from './spread.js';
-import { talk } from './talk.js';
-import { contextOf } from '../shared/context.js';
+import { loadPart, type ItemSectionInput, type ItemSection } from './about.js';
+import { buildChangesSection } from './changes.js';
+import { buildCrashSection } from './crash.js';
+import { buildFactsSection } from './facts.js';
+import { buildFrequencySection } from './frequency.js';
+import { buildHeaderSection } from './head.js';
+import { buildLinksSection } from './links.js';
+import { buildMergingSection } from './merging.js';
+import { buildOccurrencesSection } from './occurrences.js';
+import { buildReleasesSection } from './releases.js';
+import { buildSpreadSection } from './spread.js';
+import { buildConversationSection } from './talk.js';
+import { getListContext } from '../shared/context.js';
 import type { FormProblem } from '../shared/form.js';
-import { refOf, type PageDeps } from '../shared/page-deps.js';
+import { getRef, type PageDeps } from '../shared/page-deps.js';
 
 const SECTIONS: readonly ItemSection[] = [
-  head,
-  crash,
-  occurrenceRows,
-  talk,
-  frequency,
-  releases,
-  changes,
-  factRows,
-  spread,
-  merging,
-  links,
+  buildHeaderSection,
+  buildCrashSection,
+  buildOccurrencesSection,
+  buildConversationSection,
+  buildFrequencySection,
+  buildReleasesSection,
+  buildChangesSection,
+  buildFactsSection,
+  buildSpreadSection,
+  buildMergingSection,
+  buildLinksSection,
 ];
 
-export async function itemView(
+export async function buildItemView(
   page: PageDeps,
   request: HttpRequest,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const caller = toBugCaller(request.principal);
-  const detail = await page.services.lists.detail(refOf(request), caller, { occurrences: 0 });
+  const detail = await page.services.lists.getDetail(getRef(request), caller, { occurrences: 0 });
   const { item } = detail;
   const [doc, occurrences] = await Promise.all([
     page.deps.items.get(item.id),
-    part({ page, request, caller, item }, 'occurrences'),
+    loadPart({ page, request, caller, item }, 'occurrences'),
   ]);
   if (doc === null) throw notFound('item with this id');
-  const about: About = { page, request, caller, detail, item, doc, occurrences, context: contextOf(request), problem };
+  const about: ItemSectionInput = { page, request, caller, detail, item, doc, occurrences, context: getListContext(request), problem };
   const fields = await Promise.all(SECTIONS.map(async (section) => section(about)));
   return new View('bug', Object.assign({}, ...fields, problem) as Record<string, unknown>);
 }

@@ -1,5 +1,5 @@
 import type { ItemStatus, Severity } from '../../../../ports/domain/bugs.js';
-import type { Edit } from '../../item/edit.js';
+import type { ItemEdit } from '../../item/edit.js';
 
 export interface BulkAction {
   value: string;
@@ -12,10 +12,10 @@ export interface BulkAction {
   direct?: boolean;
   reason?: 'required' | 'optional';
   field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent' | 'assignee';
-  set: Edit;
+  set: ItemEdit;
 }
 
-const status = (
+const buildStatusAction = (
   to: Exclude<ItemStatus, 'in_progress'>,
   label: string,
   does: string,
@@ -25,9 +25,9 @@ const status = (
 ): BulkAction => ({ value: `status:${to}`, label, does, done, text, reason: 'optional', set: { status: to }, ...more });
 
 const STATUS_ACTIONS: readonly BulkAction[] = [
-  status('resolved', 'Resolve', 'Resolve', 'resolved', 'Each opens again when it happens again.', { direct: true }),
-  status('closed', 'Close', 'Close', 'closed', 'Nobody has to do anything about them any more.', { direct: true }),
-  status(
+  buildStatusAction('resolved', 'Resolve', 'Resolve', 'resolved', 'Each opens again when it happens again.', { direct: true }),
+  buildStatusAction('closed', 'Close', 'Close', 'closed', 'Nobody has to do anything about them any more.', { direct: true }),
+  buildStatusAction(
     'resolved',
     'Resolve in a version…',
     'Resolve',
@@ -35,15 +35,15 @@ const STATUS_ACTIONS: readonly BulkAction[] = [
     'With the version that carries the fix, each closes when that version is published.',
     { value: 'resolved_in_build', field: 'resolved_in_build' },
   ),
-  status(
+  buildStatusAction(
     'needs_info',
     'Needs info…',
     'Set aside',
     'waiting for info',
     'Agents leave them alone until a person answers.',
   ),
-  status('open', 'Open again…', 'Open again', 'open', 'They return to the queue of the agents.'),
-  status(
+  buildStatusAction('open', 'Open again…', 'Open again', 'open', 'They return to the queue of the agents.'),
+  buildStatusAction(
     'wont_fix',
     'Won’t fix…',
     'Decline',
@@ -54,7 +54,7 @@ const STATUS_ACTIONS: readonly BulkAction[] = [
       reason: 'required',
     },
   ),
-  status(
+  buildStatusAction(
     'duplicate',
     'Duplicate of…',
     'Mark as duplicates',
@@ -114,10 +114,10 @@ export const ACTION_GROUPS: readonly { label: string; actions: readonly BulkActi
   { label: 'Labels', actions: LABEL_ACTIONS },
 ];
 
-export const actionOf = (value: string): BulkAction | undefined =>
+export const findBulkAction = (value: string): BulkAction | undefined =>
   ACTION_GROUPS.flatMap(({ actions }) => actions).find((action) => action.value === value);
 
-export const tagsOf = (text: string): string[] => [
+export const parseTags = (text: string): string[] => [
   ...new Set(
     text
       .split(',')

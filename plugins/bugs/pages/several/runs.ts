@@ -3,15 +3,15 @@ import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../ker
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
 import type { BulkRunDoc } from '../../item/work-documents.js';
-import { runUndoable } from '../../editing/undo.js';
-import { orAgain, type FormProblem } from '../shared/form.js';
+import { canUndoRun } from '../../editing/undo.js';
+import { runOrShowAgain, type FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 
-const params = joi.object({ id: joi.string().guid().required() });
+const paramsSchema = joi.object({ id: joi.string().guid().required() });
 
-export const undoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo`;
+export const buildUndoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo`;
 
-export function runPages({ services, deps }: PageDeps): PageSpec[] {
+export function buildBulkRunPages({ services, deps }: PageDeps): PageSpec[] {
   const need = async (request: HttpRequest): Promise<BulkRunDoc> => {
     const run = await services.bulkRuns.find(request.params['id'] ?? '');
     if (run === null) throw notFound('change of many items with this id');
@@ -27,12 +27,12 @@ export function runPages({ services, deps }: PageDeps): PageSpec[] {
       running,
       of: Math.max(run.total, run.scanned, 1),
       unnamed: run.failed - run.failures.length,
-      undo: runUndoable(run, toBugCaller(request.principal), deps.clock.now()) ? undoPath(run.id) : null,
+      undo: canUndoRun(run, toBugCaller(request.principal), deps.clock.now()) ? buildUndoPath(run.id) : null,
       ...(running && { refresh_seconds: 2 }),
       ...problem,
     });
   };
-  const shared = { title: 'Change several', access: { session: 'member' }, input: { params } } as const;
+  const shared = { title: 'Change several', access: { session: 'member' }, input: { params: paramsSchema } } as const;
   return [
     { ...shared, path: '/bugs/bulk/runs/{id}', handle: (request) => shown(request) },
     {
@@ -40,7 +40,7 @@ export function runPages({ services, deps }: PageDeps): PageSpec[] {
       method: 'POST',
       path: '/bugs/bulk/runs/{id}/undo',
       handle: (request) =>
-        orAgain(
+        runOrShowAgain(
           'undo',
           request,
           async () => {

@@ -1,24 +1,24 @@
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
-import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
+import type { ItemFactProvider } from '../../../../ports/domain/item-facts.js';
 import type { BugDeps } from '../../deps.js';
 import type { BugServices } from '../../services.js';
-import type { OverviewNumbers } from './numbers.js';
-import type { Reader } from './reader.js';
+import type { MonthlyStatsCache } from './numbers.js';
+import type { ItemPageReader } from './reader.js';
 
 export interface PageDeps {
   services: BugServices;
-  reader: Reader;
-  numbers: OverviewNumbers;
+  reader: ItemPageReader;
+  numbers: MonthlyStatsCache;
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects' | 'accounts'>;
   actions: () => readonly ItemAction[];
-  facts: () => readonly ItemFacts[];
+  facts: () => readonly ItemFactProvider[];
   /** `app.base_url`, available once the server listens. */
   baseUrl: () => string;
   timezone: () => string;
 }
 
-export const params = joi.object({ ref: joi.string().max(100).required() });
+export const refParamsSchema = joi.object({ ref: joi.string().max(100).required() });
 
-export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';
+export const getRef = (request: HttpRequest): string => request.params['ref'] ?? '';

@@ -1,6 +1,6 @@
 import type { FrameValue } from './frame-values.js';
 
-export interface ShownFrame {
+export interface FrameRow {
   kind: 'frame';
   name: string | null;
   folder: string;
@@ -17,46 +17,46 @@ export interface TraceNote {
   text: string;
 }
 
-export interface Fold {
+export interface CollapsedFrames {
   kind: 'fold';
   label: string;
-  frames: ShownFrame[];
+  frames: FrameRow[];
 }
 
-export type Row = ShownFrame | TraceNote | Fold;
+export type TraceRow = FrameRow | TraceNote | CollapsedFrames;
 
-const MAX_LENGTH = 40;
-const HEAD = 24;
-const TAIL = 10;
-const NAMES = 3;
+const MAX_RUN_LENGTH = 40;
+const HEAD_LENGTH = 24;
+const TAIL_LENGTH = 10;
+const MAX_LABEL_NAMES = 3;
 
-export function folded(rows: readonly Row[]): Row[] {
+export function collapseFrames(rows: readonly TraceRow[]): TraceRow[] {
   const frames = rows.filter((row) => row.kind === 'frame');
   const allForeign = frames.every(({ library }) => library !== null);
-  const libraries = foldRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), libraryLabel);
+  const libraries = collapseRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), buildLibraryLabel);
   const shown = libraries.filter((row) => row.kind === 'frame');
-  if (shown.length <= MAX_LENGTH) return libraries;
-  const hidden = new Set(shown.slice(HEAD, -TAIL).filter(({ mark }) => !mark));
-  return foldRuns(
+  if (shown.length <= MAX_RUN_LENGTH) return libraries;
+  const hidden = new Set(shown.slice(HEAD_LENGTH, -TAIL_LENGTH).filter(({ mark }) => !mark));
+  return collapseRuns(
     libraries,
     (row) => hidden.has(row),
     (run) => `${run.length} more frames`,
   );
 }
 
-function libraryLabel(run: readonly ShownFrame[]): string {
+function buildLibraryLabel(run: readonly FrameRow[]): string {
   const names = [...new Set(run.map(({ library }) => library ?? ''))].filter((name) => name !== '');
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
-  return `${run.length} library frames: ${names.slice(0, NAMES).join(', ')}${more}`;
+  const more = names.length > MAX_LABEL_NAMES ? ` and ${names.length - MAX_LABEL_NAMES} more` : '';
+  return `${run.length} library frames: ${names.slice(0, MAX_LABEL_NAMES).join(', ')}${more}`;
 }
 
-function foldRuns(
-  rows: readonly Row[],
-  hides: (row: ShownFrame) => boolean,
-  label: (run: readonly ShownFrame[]) => string,
-): Row[] {
-  const shown: Row[] = [];
-  let run: ShownFrame[] = [];
+function collapseRuns(
+  rows: readonly TraceRow[],
+  hides: (row: FrameRow) => boolean,
+  label: (run: readonly FrameRow[]) => string,
+): TraceRow[] {
+  const shown: TraceRow[] = [];
+  let run: FrameRow[] = [];
   const end = (): void => {
     if (run.length >= 2) shown.push({ kind: 'fold', label: label(run), frames: run });
     else shown.push(...run);

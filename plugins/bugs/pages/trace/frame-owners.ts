@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../../../ports/store.js';
 
-interface Owner {
+interface FrameOwner {
   own: boolean;
   name: string;
 }
@@ -12,15 +12,15 @@ interface Owner {
 type Fields = { [key: string]: Json | undefined };
 
 const MAX_FRAMES = 500;
-const MAX_LENGTH = 2048;
+const MAX_TEXT_LENGTH = 2048;
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, MAX_LENGTH) : '');
+const toText = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : '');
 
 /**
  * Returns keys of a location, `cart/cart.go:41`, because paths in the text and in a frame may have
  * different roots.
  */
-export function keysOf(path: string, line: Json | undefined): string[] {
+export function toLocationKeys(path: string, line: Json | undefined): string[] {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== '');
   const number = typeof line === 'number' ? line : 0;
   const last = segments.at(-1);
@@ -28,21 +28,21 @@ export function keysOf(path: string, line: Json | undefined): string[] {
 }
 
 /** Returns the library: `github.com/acme/x` for Go, `com.acme` for Java, `requests` for Python. */
-function nameOf(frame: Fields): string {
-  const module = textOf(frame['module']);
+function getLibraryName(frame: Fields): string {
+  const module = toText(frame['module']);
   if (module.includes('/')) return module.split('/', 3).join('/');
   const [first = '', second] = module.split('.');
   if (first !== '')
     return second !== undefined && /^(?:com|org|net|io|de|dev)$/.test(first) ? `${first}.${second}` : first;
-  return /[^\\/]*$/.exec(textOf(frame['package']))?.[0] || 'library';
+  return /[^\\/]*$/.exec(toText(frame['package']))?.[0] || 'library';
 }
 
-export class FrameOwners {
-  readonly #byPlace = new Map<string, Owner | null>();
+export class FrameOwnerIndex {
+  readonly #byPlace = new Map<string, FrameOwner | null>();
   /**
    * False when every frame is reported as in-app, as some SDKs do: then the flag is meaningless.
    */
-  readonly #tells: boolean;
+  readonly #isReliable: boolean;
 
   constructor(context: Json | undefined) {
     const given = (context as Fields | null | undefined)?.['frames'];
@@ -50,23 +50,23 @@ export class FrameOwners {
       (frame): frame is { [key: string]: Json } =>
         typeof frame === 'object' && frame !== null && !Array.isArray(frame) && typeof frame['in_app'] === 'boolean',
     );
-    this.#tells = frames.some((frame) => frame['in_app'] === false);
-    if (this.#tells) for (const frame of frames) this.#note(frame);
+    this.#isReliable = frames.some((frame) => frame['in_app'] === false);
+    if (this.#isReliable) for (const frame of frames) this.#add(frame);
   }
 
-  #note(frame: Fields): void {
-    const owner = { own: frame['in_app'] === true, name: nameOf(frame) };
-    const paths = ['filename', 'abs_path', 'package', 'module'].map((name) => textOf(frame[name]));
-    for (const key of new Set(paths.flatMap((path) => keysOf(path, frame['lineno'])))) {
+  #add(frame: Fields): void {
+    const owner = { own: frame['in_app'] === true, name: getLibraryName(frame) };
+    const paths = ['filename', 'abs_path', 'package', 'module'].map((name) => toText(frame[name]));
+    for (const key of new Set(paths.flatMap((path) => toLocationKeys(path, frame['lineno'])))) {
       const before = this.#byPlace.get(key);
       // An ambiguous location, shared by an application and a library frame, has no owner.
       this.#byPlace.set(key, before === undefined || before?.own === owner.own ? owner : null);
     }
   }
 
-  of(file: string | null, line: number | null): Owner | undefined {
-    if (!this.#tells || file === null) return undefined;
-    for (const key of keysOf(file, line ?? 0)) {
+  find(file: string | null, line: number | null): FrameOwner | undefined {
+    if (!this.#isReliable || file === null) return undefined;
+    for (const key of toLocationKeys(file, line ?? 0)) {
       const owner = this.#byPlace.get(key);
       if (owner !== undefined && owner !== null) return owner;
     }

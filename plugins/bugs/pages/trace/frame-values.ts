@@ -3,7 +3,7 @@
  * intake). All values are untrusted.
  */
 import type { Json } from '../../../../ports/store.js';
-import { keysOf } from './frame-owners.js';
+import { toLocationKeys } from './frame-owners.js';
 
 type Fields = { [key: string]: Json | undefined };
 
@@ -25,35 +25,35 @@ const MAX_LINE_LENGTH = 500;
 const isFields = (value: unknown): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export class FrameValues {
+export class FrameValueIndex {
   readonly #byPlace = new Map<string, FrameValue>();
   readonly #crash: FrameValue | null;
 
   constructor(context: Json | undefined) {
     const given: Fields = isFields(context) ? context : {};
-    this.#crash = valueOf(given, null);
+    this.#crash = toFrameValue(given, null);
     const frames = Array.isArray(given['frames']) ? given['frames'].slice(0, MAX_FRAMES).filter(isFields) : [];
     for (const frame of frames) {
       const line = typeof frame['lineno'] === 'number' ? frame['lineno'] : null;
-      const value = valueOf(frame, line);
-      if (value !== null) this.#note(frame, value);
+      const value = toFrameValue(frame, line);
+      if (value !== null) this.#add(frame, value);
     }
   }
 
-  #note(frame: Fields, value: FrameValue): void {
+  #add(frame: Fields, value: FrameValue): void {
     for (const name of ['filename', 'abs_path', 'module']) {
       const path = frame[name];
       if (typeof path !== 'string') continue;
       // Innermost frame first; a recursion repeats the location.
-      for (const key of keysOf(path.slice(-2048), frame['lineno']))
+      for (const key of toLocationKeys(path.slice(-2048), frame['lineno']))
         if (!this.#byPlace.has(key)) this.#byPlace.set(key, value);
     }
   }
 
-  of(file: string | null, line: number | null, crash: boolean): FrameValue | null {
-    if (crash && this.#crash !== null) return marked(this.#crash, line);
+  find(file: string | null, line: number | null, crash: boolean): FrameValue | null {
+    if (crash && this.#crash !== null) return markLine(this.#crash, line);
     if (file === null) return null;
-    for (const key of keysOf(file, line ?? 0)) {
+    for (const key of toLocationKeys(file, line ?? 0)) {
       const value = this.#byPlace.get(key);
       if (value !== undefined) return value;
     }
@@ -61,12 +61,12 @@ export class FrameValues {
   }
 }
 
-const marked = ({ code, locals }: FrameValue, line: number | null): FrameValue => ({
+const markLine = ({ code, locals }: FrameValue, line: number | null): FrameValue => ({
   code: code.map((one) => ({ ...one, here: one.at === line })),
   locals,
 });
 
-function valueOf(fields: Fields, line: number | null): FrameValue | null {
+function toFrameValue(fields: Fields, line: number | null): FrameValue | null {
   const { source, locals } = fields;
   const code = isFields(source)
     ? Object.entries(source)

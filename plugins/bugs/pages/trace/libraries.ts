@@ -5,45 +5,45 @@
  */
 
 /** Path marker, and a function that derives the package name from the rest of the path. */
-type Rule = readonly [marker: string, name: (rest: string) => string];
+type LibraryRule = readonly [marker: string, name: (rest: string) => string];
 
-const first = (rest: string): string => rest.split('/', 1)[0] ?? '';
-const segments = (rest: string, n: number): string => rest.split('/', n).join('/');
+const getFirstSegment = (rest: string): string => rest.split('/', 1)[0] ?? '';
+const takeSegments = (rest: string, n: number): string => rest.split('/', n).join('/');
 /** Returns the npm package: `@scope/name`, or `name`. */
-const nodePackage = (rest: string): string => (rest.startsWith('@') ? segments(rest, 2) : first(rest));
+const getNodePackage = (rest: string): string => (rest.startsWith('@') ? takeSegments(rest, 2) : getFirstSegment(rest));
 /** Strips the version: `rack-3.0.8` → `rack`. */
-const unversioned = (rest: string): string => first(rest).replace(/-\d[\w.+-]*$/, '');
+const stripVersion = (rest: string): string => getFirstSegment(rest).replace(/-\d[\w.+-]*$/, '');
 /**
  * Returns the vendored package: `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer
  * package has two segments.
  */
-const vendored = (rest: string): string => segments(rest, first(rest).includes('.') ? 3 : 2);
+const getVendoredPackage = (rest: string): string => takeSegments(rest, getFirstSegment(rest).includes('.') ? 3 : 2);
 
 /** The first match wins, so specific markers come before general ones. */
-const PATHS: readonly Rule[] = [
-  ['/node_modules/', nodePackage],
-  ['/bower_components/', nodePackage],
+const PATH_RULES: readonly LibraryRule[] = [
+  ['/node_modules/', getNodePackage],
+  ['/bower_components/', getNodePackage],
   ['/.yarn/', () => 'yarn'],
-  ['/site-packages/', (rest) => first(rest).replace(/\.py$/, '')],
-  ['/dist-packages/', (rest) => first(rest).replace(/\.py$/, '')],
+  ['/site-packages/', (rest) => getFirstSegment(rest).replace(/\.py$/, '')],
+  ['/dist-packages/', (rest) => getFirstSegment(rest).replace(/\.py$/, '')],
   ['/lib/python', () => 'Python'],
-  ['/gems/', unversioned],
+  ['/gems/', stripVersion],
   ['/lib/ruby/', () => 'Ruby'],
   ['/pkg/mod/', (rest) => rest.split('@', 1)[0] ?? ''],
   ['/go/src/runtime/', () => 'Go runtime'],
   ['/usr/local/go/src/', () => 'Go'],
   ['/usr/lib/go/src/', () => 'Go'],
   ['/libexec/src/', () => 'Go'],
-  ['/vendor/', vendored],
+  ['/vendor/', getVendoredPackage],
   ['/rustc/', () => 'Rust'],
   ['/library/std/src/', () => 'Rust'],
   ['/library/core/src/', () => 'Rust'],
-  ['/.cargo/registry/src/', (rest) => unversioned(rest.slice(rest.indexOf('/') + 1))],
+  ['/.cargo/registry/src/', (rest) => stripVersion(rest.slice(rest.indexOf('/') + 1))],
   ['/perl5/', () => 'Perl'],
   ['/usr/share/perl', () => 'Perl'],
 ];
 
-const SCHEMES: readonly [start: string, name: string][] = [
+const SCHEME_LIBRARIES: readonly [start: string, name: string][] = [
   ['node:', 'Node.js'],
   ['internal/', 'Node.js'],
   ['<frozen ', 'Python'],
@@ -55,7 +55,7 @@ const SCHEMES: readonly [start: string, name: string][] = [
   ['safari-web-extension:', 'browser extension'],
 ];
 
-const NAMESPACES = [
+const PLATFORM_NAMESPACES = [
   'java.',
   'javax.',
   'jdk.',
@@ -91,25 +91,25 @@ const NAMESPACES = [
   'Npgsql.',
   'Newtonsoft.',
 ] as const;
-const NAMESPACE = new RegExp(`^(?:${NAMESPACES.map((name) => name.replaceAll('.', '\\.')).join('|')})`);
-const GO_RUNTIME = /^(?:runtime|runtime\/debug|net\/http|reflect|testing)\./;
+const PLATFORM_NAMESPACE_PATTERN = new RegExp(`^(?:${PLATFORM_NAMESPACES.map((name) => name.replaceAll('.', '\\.')).join('|')})`);
+const GO_RUNTIME_PATTERN = /^(?:runtime|runtime\/debug|net\/http|reflect|testing)\./;
 
 /**
  * Returns the display name of the frame's library; null for application code.
  * @param file as the frame names it
  * @param name the frame's function
  */
-export function libraryOf(file: string | null, name: string | null): string | null {
-  const namespace = name === null ? null : NAMESPACE.exec(name);
+export function detectLibrary(file: string | null, name: string | null): string | null {
+  const namespace = name === null ? null : PLATFORM_NAMESPACE_PATTERN.exec(name);
   if (namespace !== null) return namespace[0].slice(0, -1);
   if (file === null) return name === null || name.includes('.') ? null : 'built-in';
   const path = file.replaceAll('\\', '/');
-  for (const [start, library] of SCHEMES) if (path.startsWith(start)) return library;
+  for (const [start, library] of SCHEME_LIBRARIES) if (path.startsWith(start)) return library;
   const rooted = path.startsWith('/') ? path : `/${path}`;
-  for (const [marker, naming] of PATHS) {
+  for (const [marker, naming] of PATH_RULES) {
     const at = rooted.lastIndexOf(marker);
     if (at >= 0) return naming(rooted.slice(at + marker.length)) || marker.replaceAll('/', '');
   }
-  if (path.endsWith('.go') && name !== null && GO_RUNTIME.test(name)) return 'Go runtime';
+  if (path.endsWith('.go') && name !== null && GO_RUNTIME_PATTERN.test(name)) return 'Go runtime';
   return /\/vendors?[.~-][^/]*\.js$/.test(rooted) ? 'vendor bundle' : null;
 }

@@ -3,50 +3,50 @@
  * or source lines. Input is limited as in grouping.
  */
 import { parseFrames, type Frame } from '../../grouping/frames.js';
-import { folded, type ShownFrame } from './folds.js';
-import { FrameOwners } from './frame-owners.js';
-import { FrameValues } from './frame-values.js';
-import { libraryOf } from './libraries.js';
-import { nested, type Joins, type TraceNode, type TracePart } from './nesting.js';
+import { collapseFrames, type FrameRow } from './folds.js';
+import { FrameOwnerIndex } from './frame-owners.js';
+import { FrameValueIndex } from './frame-values.js';
+import { detectLibrary } from './libraries.js';
+import { nestParts, type PartRelation, type TraceNode, type TracePart } from './nesting.js';
 
-export interface Trace {
+export interface TraceView {
   parts: TracePart[];
   tree: TraceNode[];
   raw: string;
   mark: number | null;
 }
 
-export interface Stated {
+export interface ReportedTraceData {
   file: string | null;
   line: number | null;
-  owners: FrameOwners;
-  values: FrameValues;
+  owners: FrameOwnerIndex;
+  values: FrameValueIndex;
 }
 
-const NOTHING: Stated = {
+const EMPTY_TRACE_DATA: ReportedTraceData = {
   file: null,
   line: null,
-  owners: new FrameOwners(null),
-  values: new FrameValues(null),
+  owners: new FrameOwnerIndex(null),
+  values: new FrameValueIndex(null),
 };
 
-export const rawTrace = (raw: string): Trace => ({ parts: [], tree: [], raw, mark: null });
+export const buildRawTrace = (raw: string): TraceView => ({ parts: [], tree: [], raw, mark: null });
 
-export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace | null {
+export function buildTrace(stack: string | null, stated: ReportedTraceData = EMPTY_TRACE_DATA): TraceView | null {
   if (stack === null || stack.trim() === '') return null;
-  const text = unixLines(stack);
-  const frames = marked(parseFrames(text), stated);
+  const text = normalizeLineEnds(stack);
+  const frames = markFrame(parseFrames(text), stated);
   const mark = frames.find(({ crash }) => crash)?.line ?? null;
-  if (frames.length === 0) return { ...rawTrace(stack), mark };
-  const parts = new Reader(text.split('\n'), frames, stated).read();
-  for (const part of parts) part.rows = folded(part.rows);
-  return { parts, tree: nested(parts), raw: stack, mark };
+  if (frames.length === 0) return { ...buildRawTrace(stack), mark };
+  const parts = new TraceParser(text.split('\n'), frames, stated).parse();
+  for (const part of parts) part.rows = collapseFrames(part.rows);
+  return { parts, tree: nestParts(parts), raw: stack, mark };
 }
 
-const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
+const normalizeLineEnds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /** Marks the frame of the reported file, which grouping prefers, otherwise the first frame. */
-function marked(frames: Frame[], { file, line }: Stated): Frame[] {
+function markFrame(frames: Frame[], { file, line }: ReportedTraceData): Frame[] {
   const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
   if (named !== undefined) for (const frame of frames) frame.crash = frame === named;
   return frames;
@@ -65,37 +65,37 @@ const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
   [/^The above exception was the (?:direct )?cause/, 'Caused by'],
 ];
 /** .NET prints an exception's frames below those of its cause. */
-const INNER = /^---> ?/;
-const NAMED: readonly [pattern: RegExp, relation: string, joins: Joins][] = [
+const INNER_EXCEPTION_PATTERN = /^---> ?/;
+const RELATION_PREFIXES: readonly [pattern: RegExp, relation: string, joins: PartRelation][] = [
   [/^Caused by:?\s*/i, 'Caused by', 'cause'],
   [/^Suppressed:\s*/, 'Suppressed', 'member'],
   [/^\[cause\]:\s*/, 'Caused by', 'cause'],
-  [INNER, 'Caused by', 'cause'],
+  [INNER_EXCEPTION_PATTERN, 'Caused by', 'cause'],
   [/^Member of the group:\s*/, 'Member of the group', 'member'],
   [/^Wrapped by:\s*/, 'Wrapped by', 'wrapper'],
 ];
-const END_OF_INNER = /^--- End of inner exception stack trace ---$/;
-const SILENT =
+const END_OF_INNER_PATTERN = /^--- End of inner exception stack trace ---$/;
+const IGNORED_LINE_PATTERN =
   /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
 /**
  * Python's separator before each member of an exception group, numbered, and after the last one.
  */
-const MEMBER = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
-const BARS = /^[|\s]+/;
+const GROUP_MEMBER_PATTERN = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
+const BARS_PATTERN = /^[|\s]+/;
 /** Group bars before a line, and the indentation of source below its frame. */
-const FRAMED = /^[|\s]*\|/;
-const SOURCE = /^\s{4}/;
-const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
-const MAX_SOURCE = 6;
+const GROUP_BAR_PATTERN = /^[|\s]*\|/;
+const SOURCE_PATTERN = /^\s{4}/;
+const HEADING_PATTERN = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
+const MAX_SOURCE_LINES = 6;
 const MAX_LINE_LENGTH = 2048;
 
-class Reader {
+class TraceParser {
   readonly #parts: TracePart[] = [];
   readonly #byLine: Map<number, Frame>;
   readonly #python: boolean;
   #part: TracePart = { relation: null, joins: null, level: 0, title: '', rows: [] };
   /** .NET exceptions whose frames follow later. */
-  readonly #outside: TracePart[] = [];
+  readonly #outerParts: TracePart[] = [];
   readonly #listed = new Set<TracePart>();
   /** Line that may name the function of the frame below (Go, Rust). */
   #pending: string | null = null;
@@ -104,45 +104,45 @@ class Reader {
   constructor(
     private readonly lines: readonly string[],
     frames: readonly Frame[],
-    private readonly stated: Stated,
+    private readonly stated: ReportedTraceData,
   ) {
     this.#byLine = new Map(frames.map((frame) => [frame.line, frame]));
     this.#python = lines[frames[0]?.line ?? 0]?.includes('File "') === true;
   }
 
-  read(): TracePart[] {
+  parse(): TracePart[] {
     for (const [i, whole] of this.lines.entries()) {
       const raw = whole.length > MAX_LINE_LENGTH ? `${whole.slice(0, MAX_LINE_LENGTH)}…` : whole;
       const line = raw.trim();
       if (line === '') continue;
-      const frame = this.#byLine.get(i) ?? braced(line);
-      if (frame) this.#frame(frame, raw);
-      else this.#text(raw, line);
+      const frame = this.#byLine.get(i) ?? parseBracedFrame(line);
+      if (frame) this.#addFrame(frame, raw);
+      else this.#addText(raw, line);
     }
     this.#flush();
-    this.#close();
+    this.#closePart();
     return this.#parts;
   }
 
-  #frame(frame: Frame, raw: string): void {
+  #addFrame(frame: Frame, raw: string): void {
     const pending = this.#pending;
     const line = raw.trim();
-    const header = headerOf(line);
+    const header = parseHeader(line);
     if (header !== null) {
       this.#flush();
-      if (this.#hasFrames) this.#begin(...(line.startsWith('Next ') ? (['Caused by', 'outer'] as const) : []));
-      this.#titled(header);
-    } else if (pending !== null) this.#claim(frame, pending);
-    if (this.#ended) this.#begin();
+      if (this.#hasFrames) this.#beginPart(...(line.startsWith('Next ') ? (['Caused by', 'outer'] as const) : []));
+      this.#setTitle(header);
+    } else if (pending !== null) this.#claimPending(frame, pending);
+    if (this.#ended) this.#beginPart();
     this.#pending = null;
-    this.#part.rows.push(shownFrame(frame, line, this.stated));
+    this.#part.rows.push(toFrameRow(frame, line, this.stated));
   }
 
   /**
    * Adds the line above to the frame if it names the frame's function; otherwise it stays a
    * separate line.
    */
-  #claim(frame: Frame, pending: string): void {
+  #claimPending(frame: Frame, pending: string): void {
     const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
     const named = numbered ?? pending;
     if (frame.function !== null && (named.startsWith(frame.function) || named.endsWith(` - ${frame.function}`))) return;
@@ -150,52 +150,52 @@ class Reader {
     else this.#flush();
   }
 
-  #text(raw: string, whole: string): void {
+  #addText(raw: string, whole: string): void {
     this.#flush();
-    const line = this.#python ? whole.replace(BARS, '') : whole;
-    const member = this.#python ? MEMBER.exec(line) : null;
+    const line = this.#python ? whole.replace(BARS_PATTERN, '') : whole;
+    const member = this.#python ? GROUP_MEMBER_PATTERN.exec(line) : null;
     if (member !== null) {
-      if (member[1] !== undefined) this.#begin(`Member ${member[1]} of the group`, 'member', raw.indexOf('--'));
+      if (member[1] !== undefined) this.#beginPart(`Member ${member[1]} of the group`, 'member', raw.indexOf('--'));
       return;
     }
     const relation = RELATIONS.find(([pattern]) => pattern.test(line))?.[1];
     if (relation !== undefined) {
-      this.#begin(relation, 'outer', this.#python ? (BARS.exec(raw)?.[0].lastIndexOf('|') ?? -1) + 1 : 0);
+      this.#beginPart(relation, 'outer', this.#python ? (BARS_PATTERN.exec(raw)?.[0].lastIndexOf('|') ?? -1) + 1 : 0);
       return;
     }
-    if (SILENT.test(line)) return;
-    if (END_OF_INNER.test(line) && this.#reopened()) return;
+    if (IGNORED_LINE_PATTERN.test(line)) return;
+    if (END_OF_INNER_PATTERN.test(line) && this.#reopenOuter()) return;
     const last = this.#part.rows.at(-1);
     if (
       this.#python &&
       last?.kind === 'frame' &&
-      SOURCE.test(raw.replace(FRAMED, '')) &&
-      last.source.length < MAX_SOURCE
+      SOURCE_PATTERN.test(raw.replace(GROUP_BAR_PATTERN, '')) &&
+      last.source.length < MAX_SOURCE_LINES
     ) {
       last.source.push(raw);
       return;
     }
-    const named = NAMED.find(([pattern]) => pattern.test(line));
+    const named = RELATION_PREFIXES.find(([pattern]) => pattern.test(line));
     if (named !== undefined) {
       const [pattern, words, joins] = named;
-      if (pattern === INNER) this.#outside.push(this.#part);
-      this.#begin(words, joins, raw.length - raw.trimStart().length);
-      this.#titled(line.replace(pattern, ''));
-    } else if (this.#python && this.#hasFrames) this.#exception(line);
-    else if (this.#hasFrames && HEADING.test(line)) {
-      this.#begin();
-      this.#titled(line);
+      if (pattern === INNER_EXCEPTION_PATTERN) this.#outerParts.push(this.#part);
+      this.#beginPart(words, joins, raw.length - raw.trimStart().length);
+      this.#setTitle(line.replace(pattern, ''));
+    } else if (this.#python && this.#hasFrames) this.#addException(line);
+    else if (this.#hasFrames && HEADING_PATTERN.test(line)) {
+      this.#beginPart();
+      this.#setTitle(line);
     } else this.#pending = line;
   }
 
-  #exception(line: string): void {
+  #addException(line: string): void {
     const text = line.replace(/^[|+\s-]+/, '');
     if (text === '') return;
-    this.#titled(text);
+    this.#setTitle(text);
     this.#ended = true;
   }
 
-  #titled(text: string): void {
+  #setTitle(text: string): void {
     this.#part.title = this.#part.title === '' ? text : `${this.#part.title}\n${text}`;
   }
 
@@ -204,36 +204,36 @@ class Reader {
     this.#pending = null;
     if (text === null) return;
     if (this.#hasFrames) this.#part.rows.push({ kind: 'note', text });
-    else this.#titled(text);
+    else this.#setTitle(text);
   }
 
   get #hasFrames(): boolean {
     return this.#part.rows.length > 0;
   }
 
-  #begin(relation: string | null = null, joins: Joins | null = null, level = 0): void {
-    this.#close();
+  #beginPart(relation: string | null = null, joins: PartRelation | null = null, level = 0): void {
+    this.#closePart();
     this.#part = { relation, joins, level, title: '', rows: [] };
     this.#ended = false;
   }
 
-  #close(): void {
+  #closePart(): void {
     if ((this.#part.title === '' && this.#part.rows.length === 0) || this.#listed.has(this.#part)) return;
     this.#parts.push(this.#part);
     this.#listed.add(this.#part);
   }
 
-  #reopened(): boolean {
-    const outside = this.#outside.pop();
+  #reopenOuter(): boolean {
+    const outside = this.#outerParts.pop();
     if (outside === undefined) return false;
-    this.#close();
+    this.#closePart();
     this.#part = outside;
     return true;
   }
 }
 
 /** Node ends the last frame before an error's properties with a brace: `at f (a.js:1:2) {`. */
-function braced(line: string): Frame | null {
+function parseBracedFrame(line: string): Frame | null {
   const frame = line.startsWith('at ') && line.endsWith(' {') ? parseFrames(line.slice(0, -2))[0] : undefined;
   return frame === undefined ? null : { ...frame, crash: false };
 }
@@ -242,7 +242,7 @@ function braced(line: string): Frame | null {
  * Returns the header in a frame's line: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text
  * (X)`.
  */
-function headerOf(line: string): string | null {
+function parseHeader(line: string): string | null {
   if (line.startsWith('at ')) return null;
   const php = !line.includes(' in ')
     ? null
@@ -253,24 +253,24 @@ function headerOf(line: string): string | null {
 }
 
 /** Engine code: `at Array.map (<anonymous>)`, `at async Promise.all (index 0)`. */
-const NATIVE = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
-const PLACE = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
+const NATIVE_FRAME_PATTERN = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
+const PLACE_PATTERN = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
 
 /** Returns the library, as reported or detected from the path; null for application code. */
-function librariesOf({ file, function: name, line_no }: Frame, line: string, owners: FrameOwners): string | null {
-  const owner = owners.of(file, line_no);
+function findLibrary({ file, function: name, line_no }: Frame, line: string, owners: FrameOwnerIndex): string | null {
+  const owner = owners.find(file, line_no);
   if (owner?.own === true) return null;
-  return NATIVE.test(line) ? 'built-in' : (libraryOf(file, name) ?? owner?.name ?? null);
+  return NATIVE_FRAME_PATTERN.test(line) ? 'built-in' : (detectLibrary(file, name) ?? owner?.name ?? null);
 }
 
-function shownFrame(frame: Frame, line: string, { owners, values }: Stated): ShownFrame {
+function toFrameRow(frame: Frame, line: string, { owners, values }: ReportedTraceData): FrameRow {
   const { file, function: name, line_no, crash } = frame;
   const path = file ?? '';
   const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
   const base = path.slice(cut);
   const whole = path !== '' && line.includes(path);
   const at = line.lastIndexOf(whole ? path : base) + (whole ? path.length : base.length);
-  const [, python, number, column] = PLACE.exec(line.slice(at)) ?? [];
+  const [, python, number, column] = PLACE_PATTERN.exec(line.slice(at)) ?? [];
   const found = python ?? number ?? (line_no === null ? null : String(line_no));
   return {
     kind: 'frame',
@@ -280,8 +280,8 @@ function shownFrame(frame: Frame, line: string, { owners, values }: Stated): Sho
     file: base,
     at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,
     mark: crash,
-    library: crash ? null : librariesOf(frame, line, owners),
+    library: crash ? null : findLibrary(frame, line, owners),
     source: [],
-    value: values.of(file, line_no, crash),
+    value: values.find(file, line_no, crash),
   };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { basicOf } from '../../../../adapters/hapi/access/basic.js';
-import type { BasicCredentials, BasicGuard, BasicRequest, Refusal, RouteSpec } from '../../../../ports/http.js';
+import { parseBasicCredentials } from '../../../../adapters/hapi/access/basic.js';
+import type { BasicCredentials, BasicGuard, BasicRequest, RequestRejection, RouteSpec } from '../../../../ports/http.js';
 import { fakeAuthenticator, NO_LIMITS, TestServer } from '../support.js';
 
 const basic = (text: string | Buffer): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -12,7 +12,7 @@ describe('hapi: HTTP Basic', () => {
     const name = part.filter((text) => !text.includes(':'));
     fc.assert(
       fc.property(name, part, (username, password) => {
-        expect(basicOf(basic(`${username}:${password}`))).to.deep.equal({ username, password });
+        expect(parseBasicCredentials(basic(`${username}:${password}`))).to.deep.equal({ username, password });
       }),
     );
   });
@@ -31,15 +31,15 @@ describe('hapi: HTTP Basic', () => {
     ['more than 3 KiB', basic(`a:${'x'.repeat(4_000)}`)],
   ];
   for (const [what, header] of malformed) {
-    it(`ignores ${what}`, () => expect(basicOf(header)).to.equal(null));
+    it(`ignores ${what}`, () => expect(parseBasicCredentials(header)).to.equal(null));
   }
 
   describe('as the access of a route', () => {
     const seen: [BasicCredentials | null, BasicRequest][] = [];
-    const refusals: Refusal[] = [];
+    const refusals: RequestRejection[] = [];
     const guard: BasicGuard = {
       realm: 'Releases of "shop"',
-      judge: async (given, request) => {
+      authorize: async (given, request) => {
         seen.push([given, request]);
         const { params } = request;
         if (params['product'] === 'open') return { open: true, username: null };
@@ -63,8 +63,8 @@ describe('hapi: HTTP Basic', () => {
       seen.length = 0;
       refusals.length = 0;
       const limits = { ...NO_LIMITS, auth_failures_per_minute: 2, public_per_minute: 5 };
-      const refused = (refusal: Refusal): void => void refusals.push(refusal);
-      test = await TestServer.create({ routes: [route] }, { limits }, { ...fakeAuthenticator, refused });
+      const refused = (refusal: RequestRejection): void => void refusals.push(refusal);
+      test = await TestServer.create({ routes: [route] }, { limits }, { ...fakeAuthenticator, recordRejection: refused });
     });
     const ask = (path: string, authorization?: string) =>
       test.ask('GET', path, { headers: { ...(authorization !== undefined && { authorization }) } });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { addressReader } from '../../../../adapters/hapi/wire/address.js';
-import { parseCookies, setCookie } from '../../../../adapters/hapi/wire/cookies.js';
+import { createAddressResolver } from '../../../../adapters/hapi/wire/address.js';
+import { parseCookies, formatSetCookie } from '../../../../adapters/hapi/wire/cookies.js';
 import { Failure } from '../../../../adapters/hapi/wire/failure.js';
 import { parseForm } from '../../../../adapters/hapi/body/form.js';
 import { parseJson } from '../../../../adapters/hapi/body/json.js';
-import { usedMs } from '../../../support/work.js';
+import { getCpuTimeMs } from '../../../support/work.js';
 
 const json = async (value: unknown): Promise<unknown> => parseJson(Buffer.from(JSON.stringify(value)));
 
@@ -138,11 +138,11 @@ describe('hapi: parsers', () => {
       expect(bytes.length).to.be.within(7e6, 9e6);
       await parseJson(bytes, 50_000);
       let longest = 0;
-      const began = usedMs();
+      const began = getCpuTimeMs();
       let seen = began;
       const look = (): void => {
-        longest = Math.max(longest, usedMs() - seen);
-        seen = usedMs();
+        longest = Math.max(longest, getCpuTimeMs() - seen);
+        seen = getCpuTimeMs();
       };
       const parsed = parseJson(bytes, 50_000) as Promise<unknown>;
       const state = { done: false };
@@ -182,24 +182,24 @@ describe('hapi: parsers', () => {
   it('reads back the cookies it writes, and survives any header', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
-        const header = setCookie({ name: 'svc_x', value }, false);
+        const header = formatSetCookie({ name: 'svc_x', value }, false);
         expect(header).to.match(/^svc_x=[^;\s]*; Path=\/; HttpOnly; SameSite=Lax$/);
         expect(parseCookies(`a=b; ${header.split(';')[0]}; c`, false)['svc_x']).to.equal(value);
-        const secure = setCookie({ name: 'svc_x', value }, true);
+        const secure = formatSetCookie({ name: 'svc_x', value }, true);
         expect(secure).to.match(/^__Host-svc_x=[^;\s]*; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
         expect(parseCookies(`a=b; svc_x=planted; ${secure.split(';')[0]}; c`, true)).to.deep.equal({ svc_x: value });
       }),
     );
     fc.assert(fc.property(fc.string(), fc.boolean(), (header, secure) => void parseCookies(header, secure)));
-    expect(() => setCookie({ name: 'a b', value: '' }, false)).to.throw(TypeError);
-    expect(setCookie({ name: 'a', value: null }, true)).to.equal(
+    expect(() => formatSetCookie({ name: 'a b', value: '' }, false)).to.throw(TypeError);
+    expect(formatSetCookie({ name: 'a', value: null }, true)).to.equal(
       '__Host-a=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
     );
     expect(parseCookies('__Host-__proto__=a; __Host-=b', true)).to.deep.equal({});
   });
 
   it('trusts proxies from the right, as far as they are configured', () => {
-    const read = addressReader(['10.0.0.0/8', '::1', '2001:db8::/32']);
+    const read = createAddressResolver(['10.0.0.0/8', '::1', '2001:db8::/32']);
     const cases: [peer: string, forwarded: string | undefined, address: string][] = [
       ['1.2.3.4', '5.6.7.8', '1.2.3.4'],
       ['10.1.1.1', undefined, '10.1.1.1'],
@@ -216,6 +216,6 @@ describe('hapi: parsers', () => {
     for (const [peer, forwarded, address] of cases)
       expect(read(peer, forwarded), `${peer} ${forwarded}`).to.equal(address);
     for (const bad of ['10.0.0.0/33', 'proxy.local', '10.0.0.0/8/8', '::1/x', ''])
-      expect(() => addressReader([bad]), bad).to.throw(TypeError, JSON.stringify(bad));
+      expect(() => createAddressResolver([bad]), bad).to.throw(TypeError, JSON.stringify(bad));
   });
 });

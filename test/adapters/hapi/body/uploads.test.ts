@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { conflict } from '../../../../kernel/errors.js';
 import type { RouteSpec, UploadedBody } from '../../../../ports/http.js';
 import { openFiles, TestServer, type RawConnection } from '../support.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -53,7 +53,7 @@ describe('hapi: streamed bodies', () => {
           bytes += piece.length;
           taken += piece.length;
         }
-        const parts = await uploaded.fields();
+        const parts = await uploaded.readFields();
         return { mediaType, declaredBytes, bytes, sha: hash.digest('hex'), fields: parts };
       } catch (error) {
         thrown.push(error);
@@ -249,7 +249,7 @@ describe('hapi: streamed bodies', () => {
     expect(taken).to.equal(0);
     release();
     client.close();
-    await until('the handlers know', () => thrown.length === 1);
+    await waitUntil('the handlers know', () => thrown.length === 1);
   });
 
   it('aborts a body that arrives too slowly, but not for a slow handler', async () => {
@@ -272,7 +272,7 @@ describe('hapi: streamed bodies', () => {
         type === FORM ? part('package', 'x') : 'x'.repeat(9),
       );
       client.close();
-      await until('the handlers know', () => thrown.length === 1);
+      await waitUntil('the handlers know', () => thrown.length === 1);
       expect(thrown[0]).to.have.property('code', 'invalid_request');
     }
   });
@@ -355,8 +355,8 @@ describe('hapi: streamed bodies', () => {
           client.close();
         }),
       );
-      await until('the handlers know', () => thrown.length === 20);
-      await until('no descriptor is left', async () => (await openFiles()) <= descriptors);
+      await waitUntil('the handlers know', () => thrown.length === 20);
+      await waitUntil('no descriptor is left', async () => (await openFiles()) <= descriptors);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BodyBudget, OPEN_COST, type BodyLease } from '../../../../adapters/hapi/limits/body-budget.js';
+import { BodyBudget, OPEN_BODY_BYTES, type BodyReservation } from '../../../../adapters/hapi/limits/body-budget.js';
 
 const KIB = 1024;
 
@@ -8,23 +8,23 @@ describe('hapi: the budget of bodies', () => {
   it('evicts the oldest body of the same owner when its share is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(1_000 * KIB, 100 * KIB);
-    const open = (owner: string, name: string): BodyLease => budget.open(owner, () => gone.push(name))!;
+    const open = (owner: string, name: string): BodyReservation => budget.open(owner, () => gone.push(name))!;
     const first = open('a', 'first');
     const second = open('a', 'second');
     const other = open('b', 'other');
-    expect(first.take(50 * KIB)).to.equal(true);
-    expect(second.take(40 * KIB)).to.equal(true);
+    expect(first.grow(50 * KIB)).to.equal(true);
+    expect(second.grow(40 * KIB)).to.equal(true);
     expect(gone).to.deep.equal(['first']);
-    expect(other.take(60 * KIB)).to.equal(true);
+    expect(other.grow(60 * KIB)).to.equal(true);
     expect(gone).to.deep.equal(['first']);
-    expect(first.take(1)).to.equal(false);
+    expect(first.grow(1)).to.equal(false);
   });
 
   it('evicts a body of the owner with the most when the budget is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(200 * KIB, 120 * KIB);
     const open = (owner: string, name: string, bytes: number): boolean =>
-      budget.open(owner, () => gone.push(name))?.take(bytes) ?? false;
+      budget.open(owner, () => gone.push(name))?.grow(bytes) ?? false;
     expect(open('a', 'a', 30 * KIB)).to.equal(true);
     expect(open('b', 'b1', 40 * KIB)).to.equal(true);
     expect(open('b', 'b2', 40 * KIB)).to.equal(true);
@@ -35,11 +35,11 @@ describe('hapi: the budget of bodies', () => {
   it('evicts no body that has arrived', () => {
     const budget = new BodyBudget(100 * KIB, 100 * KIB);
     const whole = budget.open('a', () => expect.fail('it has arrived'))!;
-    expect(whole.take(80 * KIB)).to.equal(true);
-    whole.arrived();
+    expect(whole.grow(80 * KIB)).to.equal(true);
+    whole.markArrived();
     expect(budget.open('b', () => undefined)).to.equal(null);
-    whole.close();
-    expect(budget.held).to.equal(0);
+    whole.release();
+    expect(budget.heldBytes).to.equal(0);
     expect(budget.open('b', () => undefined)).to.not.equal(null);
   });
 
@@ -47,12 +47,12 @@ describe('hapi: the budget of bodies', () => {
     const anonymous = new BodyBudget(100 * KIB, 50 * KIB);
     const known = new BodyBudget(100 * KIB, 50 * KIB);
     const lease = anonymous.open('127.0.0.1', () => undefined)!;
-    lease.take(10 * KIB);
+    lease.grow(10 * KIB);
     expect(lease.moveTo(known, 'token')).to.equal(true);
-    expect([anonymous.held, known.held]).to.deep.equal([0, OPEN_COST + 10 * KIB]);
-    lease.close();
-    lease.close();
-    expect(known.held).to.equal(0);
+    expect([anonymous.heldBytes, known.heldBytes]).to.deep.equal([0, OPEN_BODY_BYTES + 10 * KIB]);
+    lease.release();
+    lease.release();
+    expect(known.heldBytes).to.equal(0);
   });
 
   it('never exceeds the budget or the share of an owner, and releases everything', () => {
@@ -64,29 +64,29 @@ describe('hapi: the budget of bodies', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const budget = new BodyBudget(200 * KIB, 80 * KIB);
-        const held = new Map<BodyLease, { owner: string; bytes: number }>();
+        const held = new Map<BodyReservation, { owner: string; bytes: number }>();
         const check = (): void => {
           const sums = new Map<string, number>();
           for (const { owner, bytes } of held.values()) sums.set(owner, (sums.get(owner) ?? 0) + bytes);
           for (const sum of sums.values()) expect(sum).to.be.at.most(80 * KIB);
-          expect([...sums.values()].reduce((a, b) => a + b, 0)).to.equal(budget.held);
-          expect(budget.held).to.be.at.most(200 * KIB);
+          expect([...sums.values()].reduce((a, b) => a + b, 0)).to.equal(budget.heldBytes);
+          expect(budget.heldBytes).to.be.at.most(200 * KIB);
         };
         for (const { owner, bytes, end } of steps) {
-          let lease: BodyLease | null = null;
+          let lease: BodyReservation | null = null;
           lease = budget.open(owner, () => held.delete(lease!));
           if (lease === null) continue;
-          held.set(lease, { owner, bytes: OPEN_COST });
-          if (lease.take(bytes)) held.get(lease)!.bytes += bytes;
-          if (end === 'arrived') lease.arrived();
+          held.set(lease, { owner, bytes: OPEN_BODY_BYTES });
+          if (lease.grow(bytes)) held.get(lease)!.bytes += bytes;
+          if (end === 'arrived') lease.markArrived();
           if (end === 'close') {
-            lease.close();
+            lease.release();
             held.delete(lease);
           }
           check();
         }
-        for (const lease of held.keys()) lease.close();
-        expect(budget.held).to.equal(0);
+        for (const lease of held.keys()) lease.release();
+        expect(budget.heldBytes).to.equal(0);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { Buckets } from '../../../../adapters/hapi/limits/rate-limits.js';
+import { TokenBuckets } from '../../../../adapters/hapi/limits/rate-limits.js';
 import { Reply, type PageSpec, type Principal, type RouteSpec, type TokenPrincipal } from '../../../../ports/http.js';
 import { gzipSync } from './zlib.js';
 import { fakeAuthenticator, FakeClock, NO_LIMITS, TestServer, tokenOf, type Asked } from '../support.js';
@@ -62,15 +62,15 @@ describe('hapi: rate limits', () => {
   it('gives each of several processes its share of the limit, and all of it to the last', () => {
     const clock = new FakeClock();
     let processes = 3;
-    const all = Array.from({ length: 3 }, () => new Buckets(30, 30, clock, () => processes));
-    const taken = (buckets: Buckets): number => {
+    const all = Array.from({ length: 3 }, () => new TokenBuckets(30, 30, clock, () => processes));
+    const taken = (buckets: TokenBuckets): number => {
       let n = 0;
       while (buckets.take('a')) n++;
       return n;
     };
     expect(all.map(taken)).to.deep.equal([10, 10, 10]);
     const [first = all[0]] = all;
-    expect(first?.refusal('a').more.headers).to.include({
+    expect(first?.toFailure('a').more.headers).to.include({
       'retry-after': '6',
       'ratelimit-limit': '30',
       'ratelimit-remaining': '0',
@@ -99,7 +99,7 @@ describe('hapi: rate limits', () => {
     const test = await TestServer.create(
       { routes: [route('api')] },
       { limits: { ...NO_LIMITS, api_per_minute: 3 } },
-      { ...fakeAuthenticator, bearer },
+      { ...fakeAuthenticator, authenticateBearer: bearer },
     );
     const ask = (secret: string) => test.ask('GET', '/api/t/v1/api', { bearer: secret });
     const seen: number[] = [];
@@ -209,7 +209,7 @@ describe('hapi: rate limits', () => {
   });
 
   it('forgets the least recently used and stays bounded', () => {
-    const buckets = new Buckets(60, 1, new FakeClock(), () => 1, 3);
+    const buckets = new TokenBuckets(60, 1, new FakeClock(), () => 1, 3);
     expect(['a', 'b', 'c'].map((key) => buckets.take(key))).to.deep.equal([true, true, true]);
     expect(buckets.take('a')).to.equal(false);
     expect(buckets.take('d')).to.equal(true);

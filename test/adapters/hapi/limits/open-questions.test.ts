@@ -19,7 +19,7 @@ describe('hapi: unauthenticated requests of one address', () => {
   const pressed: boolean[] = [];
   const guard: BasicGuard = {
     realm: 'Test',
-    judge: async (given, _request, isPressed) => {
+    authorize: async (given, _request, isPressed) => {
       pressed.push(isPressed);
       if (given?.password === 'right') return { open: true, username: given.username };
       return { open: false, code: 'unauthorized', message: 'No.' };

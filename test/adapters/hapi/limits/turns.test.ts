@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { Redirect } from '../../../../ports/http.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { TestServer } from '../support.js';
 
 interface Held {
@@ -66,7 +66,7 @@ for (const [name, atWork, status, server] of KINDS)
             .end();
         });
       const many = Array.from({ length: 100 }, () => ask('127.0.0.2'));
-      await until('as many as may are at work', () => held.length === atWork);
+      await waitUntil('as many as may are at work', () => held.length === atWork);
       const one = ask('127.0.0.3');
       // Whoever comes behind it is answered, so it has arrived.
       for (let i = 0; i < 5; i++) await fetch(`${test.url}/none`, { headers: { connection: 'close' } });
@@ -79,7 +79,7 @@ for (const [name, atWork, status, server] of KINDS)
       held.at(-1)?.answer();
       expect(await one).to.equal(status);
       expect(before).to.be.below(atWork + 28);
-      await until('all are at work or answered', () => {
+      await waitUntil('all are at work or answered', () => {
         for (const { answer } of held) answer();
         return held.length === 101;
       });
@@ -107,7 +107,7 @@ describe('hapi: reading calls that wait for something to happen', () => {
     await test.start();
     const headers = { authorization: 'Bearer master:a:b' };
     const waiting = Array.from({ length: 40 }, () => fetch(`${test.url}/next`, { headers }));
-    await until('all of them wait', () => held.length === waiting.length);
+    await waitUntil('all of them wait', () => held.length === waiting.length);
     expect((await fetch(`${test.url}/list`, { headers })).status).to.equal(200);
     for (const go of held) go();
     for (const { status } of await Promise.all(waiting)) expect(status).to.equal(200);

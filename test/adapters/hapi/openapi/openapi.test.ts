@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { jsonSchema } from '../../../../adapters/hapi/openapi/json-schema.js';
-import { named, stated, unlisted, type RouteSpec } from '../../../../ports/http.js';
+import { toJsonSchema } from '../../../../adapters/hapi/openapi/json-schema.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
-const convert = (schema: joi.Schema): unknown => jsonSchema(schema.describe());
+const convert = (schema: joi.Schema): unknown => toJsonSchema(schema.describe());
 const handle = (): object => ({});
 const item = joi.object({ id: joi.string().required(), tags: joi.array().items(joi.string()) });
-const thing = named('Thing', item.description('What is listed.'));
+const thing = withSchemaName('Thing', item.description('What is listed.'));
 
 const routes: RouteSpec[] = [
   {
@@ -22,7 +22,7 @@ const routes: RouteSpec[] = [
       query: joi.object({
         limit: joi.number().integer().min(1).max(200).default(50).description('Page size.'),
         q: joi.string().required(),
-        action: unlisted(joi.string()),
+        action: hideFromOpenApi(joi.string()),
       }),
     },
     output: joi.object({ items: joi.array().items(thing).required() }),
@@ -39,7 +39,7 @@ const routes: RouteSpec[] = [
     errors: ['invalid_transition', 'conflict'],
     output: {
       200: joi.alternatives(joi.object({ item: thing.allow(null) }), joi.object({ items: joi.array() })),
-      201: named('ThingMade', joi.object({ item: thing.description('The new one.') })),
+      201: withSchemaName('ThingMade', joi.object({ item: thing.description('The new one.') })),
     },
     handle,
   },
@@ -75,8 +75,8 @@ const routes: RouteSpec[] = [
     method: 'GET',
     path: '/releases/{path*}',
     summary: 'Release files',
-    access: { basic: { realm: 'x', judge: async () => ({ open: true, username: null }) } },
-    output: stated({ contentMediaType: 'application/gzip' }, joi.string()),
+    access: { basic: { realm: 'x', authorize: async () => ({ open: true, username: null }) } },
+    output: withJsonSchema({ contentMediaType: 'application/gzip' }, joi.string()),
     handle,
   },
   {
@@ -113,7 +113,7 @@ describe('hapi: OpenAPI', () => {
   let document: Json;
   before(async () => {
     document = JSON.parse(
-      JSON.stringify(await (await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.openapi()),
+      JSON.stringify(await (await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.getOpenApi()),
     ) as Json;
   });
   const component = (name: string): unknown => dig(document, 'components', 'schemas', name);
@@ -299,10 +299,10 @@ describe('hapi: OpenAPI', () => {
       output,
       handle,
     });
-    const one = named('Same', joi.object({ a: joi.string() }));
-    const other = named('Same', joi.object({ b: joi.string() }));
+    const one = withSchemaName('Same', joi.object({ a: joi.string() }));
+    const other = withSchemaName('Same', joi.object({ b: joi.string() }));
     const { server } = await TestServer.create({ routes: [of('/api/a', one), of('/api/b', one), of('/api/c', other)] });
-    const made = (await server.openapi()) as Json;
+    const made = (await server.getOpenApi()) as Json;
     expect(Object.keys(dig(made, 'components', 'schemas') as Json)).to.have.members(['ErrorAnswer', 'Same', 'Same2']);
     expect(made['tags']).to.deep.equal([
       { name: 'a', description: 'a' },
@@ -321,7 +321,7 @@ describe('hapi: OpenAPI', () => {
       handle,
     });
     const { server } = await TestServer.create({ routes: [route('/api/{number}/store', 'sentry'), route('/api/b')] });
-    const made = (await server.openapi()) as Json;
+    const made = (await server.getOpenApi()) as Json;
     expect(dig(made, 'paths', '/api/{number}/store', 'get', 'tags')).to.deep.equal(['sentry']);
     expect(dig(made, 'paths', '/api/b', 'get', 'tags')).to.deep.equal(['b']);
   });
@@ -381,7 +381,7 @@ describe('hapi: OpenAPI', () => {
     ],
     ['a list of anything', joi.array(), { type: 'array', items: {} }],
     ['one or many', joi.array().items(joi.string()).single(), { type: 'array', items: { type: 'string' } }],
-    ['an alternative that is not listed', joi.alternatives(joi.string(), unlisted(joi.array())), { type: 'string' }],
+    ['an alternative that is not listed', joi.alternatives(joi.string(), hideFromOpenApi(joi.array())), { type: 'string' }],
     [
       'a closed object',
       joi.object({ a: joi.any() }).unknown(false),
@@ -389,7 +389,7 @@ describe('hapi: OpenAPI', () => {
     ],
     [
       'what only we know',
-      stated(
+      withJsonSchema(
         { maxLength: 3 },
         joi.string().custom((value: string) => value),
       ),

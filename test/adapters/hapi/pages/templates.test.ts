@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Handlebars from 'handlebars';
 import { expect } from 'chai';
-import { Templates } from '../../../../adapters/hapi/pages/templates.js';
+import { TemplateCache } from '../../../../adapters/hapi/pages/templates.js';
 
 describe('templates', () => {
   let folder: string;
-  let templates: Templates;
+  let templates: TemplateCache;
   const file = (name: string): string => join(folder, `${name}.hbs`);
   const write = async (texts: Record<string, string>): Promise<void> => {
     for (const [name, text] of Object.entries(texts)) await writeFile(file(name), text);
@@ -17,13 +17,13 @@ describe('templates', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-templates-'));
     const handlebars = Handlebars.create();
-    templates = new Templates(handlebars, { explicitPartialContext: true, knownHelpersOnly: true, knownHelpers: {} });
+    templates = new TemplateCache(handlebars, { explicitPartialContext: true, knownHelpersOnly: true, knownHelpers: {} });
   });
   afterEach(() => rm(folder, { recursive: true }));
 
   it('compiles a file with its partials and theirs, and yields in between', async () => {
     await write({ list: '{{#each rows}}{{> row this}}{{/each}}', row: '<i>{{name}}{{> sign this}}</i>', sign: '!' });
-    for (const name of ['row', 'sign']) templates.partial(name, file(name));
+    for (const name of ['row', 'sign']) templates.registerPartial(name, file(name));
     let turns = 0;
     let waits = true;
     const count = (): void => {
@@ -31,44 +31,44 @@ describe('templates', () => {
       if (waits) setImmediate(count);
     };
     setImmediate(count);
-    await templates.prepare([file('list')]);
+    await templates.precompile([file('list')]);
     waits = false;
     expect(turns).to.be.at.least(6);
     // Nothing is read any more.
     await rm(file('row'));
     await rm(file('sign'));
-    expect(templates.of(file('list'))({ rows: [{ name: 'a' }, { name: '<' }] })).to.equal('<i>a!</i><i>&lt;!</i>');
+    expect(templates.getTemplate(file('list'))({ rows: [{ name: 'a' }, { name: '<' }] })).to.equal('<i>a!</i><i>&lt;!</i>');
   });
 
   it('compiles a recursive partial, and one that is referenced before its declaration', async () => {
     await write({ tree: '{{name}}{{#each kids}}({{> tree this}}){{/each}}', view: '{{> (lookup this "part") this}}' });
-    templates.partial('tree', file('tree'));
+    templates.registerPartial('tree', file('tree'));
     const data = { name: 'a', kids: [{ name: 'b', kids: [{ name: 'c' }] }] };
-    expect(templates.of(file('view'))({ ...data, part: 'tree' })).to.equal('a(b(c))');
-    await templates.prepare([file('tree')]);
-    expect(templates.of(file('tree'))(data)).to.equal('a(b(c))');
+    expect(templates.getTemplate(file('view'))({ ...data, part: 'tree' })).to.equal('a(b(c))');
+    await templates.precompile([file('tree')]);
+    expect(templates.getTemplate(file('tree'))(data)).to.equal('a(b(c))');
   });
 
   it('removes the indentation of lines, except where blanks are visible', async () => {
     await write({ plain: '<p>\n    a\n</p>', pre: '<pre>\n    a\n</pre>' });
-    await templates.prepare([file('plain'), file('pre')]);
-    expect(templates.of(file('plain'))({})).to.equal('<p>\na\n</p>');
-    expect(templates.of(file('pre'))({})).to.equal('<pre>\n    a\n</pre>');
+    await templates.precompile([file('plain'), file('pre')]);
+    expect(templates.getTemplate(file('plain'))({})).to.equal('<p>\na\n</p>');
+    expect(templates.getTemplate(file('pre'))({})).to.equal('<pre>\n    a\n</pre>');
   });
 
   it('reads files again after its cache is cleared', async () => {
     await write({ view: 'old {{> part}}', part: 'old' });
-    templates.partial('part', file('part'));
-    await templates.prepare([file('view')]);
+    templates.registerPartial('part', file('part'));
+    await templates.precompile([file('view')]);
     await write({ view: 'new {{> part}}', part: 'new' });
-    expect(templates.of(file('view'))({})).to.equal('old old');
-    templates.forget();
-    await templates.prepare([file('view')]);
-    expect(templates.of(file('view'))({})).to.equal('new new');
+    expect(templates.getTemplate(file('view'))({})).to.equal('old old');
+    templates.clear();
+    await templates.precompile([file('view')]);
+    expect(templates.getTemplate(file('view'))({})).to.equal('new new');
   });
 
   it('reports the missing file', async () => {
-    const error = await templates.prepare([file('none')]).catch((reason: unknown) => reason);
+    const error = await templates.precompile([file('none')]).catch((reason: unknown) => reason);
     expect(error).to.be.an('error').with.property('message').that.includes('none.hbs');
   });
 });

@@ -90,7 +90,7 @@ async function stand(limits: Partial<typeof NO_LIMITS> = {}): Promise<{
           input: { body: joi.object().unknown() },
           handle: async (request) => ({
             answer: await server.server
-              .tools()
+              .getTools()
               .call(request.params['name'] ?? '', request.body as Record<string, unknown>, request),
           }),
         },
@@ -115,7 +115,7 @@ const errorOf = (answer: RouteAnswer | null): { code: string; fields?: Record<st
 describe('hapi: routes as tools', () => {
   it('derives arguments from params, body and query, without fixed and omitted ones', async () => {
     const { server } = await stand();
-    const [first, second] = server.server.tools().list();
+    const [first, second] = server.server.getTools().list();
     expect(first).to.deep.include({ name: 'edit', readOnly: false });
     expect(first?.input).to.deep.equal({
       type: 'object',
@@ -171,7 +171,7 @@ describe('hapi: routes as tools', () => {
   it('accepts only the choices that the tool offers, and lists them', async () => {
     const { server, call } = await stand();
     const move = server.server
-      .tools()
+      .getTools()
       .list()
       .find(({ name }) => name === 'move');
     expect((move?.input['properties'] as Record<string, object> | undefined)?.['state']).to.deep.equal({
@@ -245,7 +245,7 @@ describe('hapi: routes as tools', () => {
     const forged = { id: 'x', principal: { kind: 'shared_key' } } as unknown as HttpRequest;
     let thrown: unknown;
     await server.server
-      .tools()
+      .getTools()
       .call('edit', {}, forged)
       .catch((error: unknown) => (thrown = error));
     expect(thrown).to.be.instanceOf(TypeError);
@@ -253,7 +253,7 @@ describe('hapi: routes as tools', () => {
 
   it('marks tools in the interface description', async () => {
     const { server } = await stand();
-    const { paths } = (await server.server.openapi()) as {
+    const { paths } = (await server.server.getOpenApi()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>;
     };
     expect(paths['/api/things/v1/{id}']?.['patch']?.['x-mcp-tools']).to.deep.equal(['edit', 'close', 'move']);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { wire } from '../../../../adapters/hapi/streams/event-streams.js';
+import { formatEvent } from '../../../../adapters/hapi/streams/event-streams.js';
 import {
   EventStreamAnswer,
   type EventStreamOptions,
   type RouteSpec,
   type ServerSentEvent,
 } from '../../../../ports/http.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { fakeAuthenticator, TestServer, type RawConnection } from '../support.js';
 
 describe('hapi: server-sent events', function () {
@@ -20,7 +20,7 @@ describe('hapi: server-sent events', function () {
       ],
       [{ event: 'x\ndata: y', id: 'a\r\n\0b', data: '' }, 'id: a   b\nevent: x data: y\ndata: \n\n'],
     ];
-    for (const [event, expected] of table) expect(wire(event)).to.equal(expected);
+    for (const [event, expected] of table) expect(formatEvent(event)).to.equal(expected);
   });
 
   let test: TestServer;
@@ -106,7 +106,7 @@ describe('hapi: server-sent events', function () {
     await client.until(({ received }) => received.includes('data: two\n\n'));
     await client.until(({ received }) => received.split(': \n\n').length > 3);
     client.close();
-    await until('the source has ended', () => sources.ended === 1);
+    await waitUntil('the source has ended', () => sources.ended === 1);
   });
 
   it('wait for a listener that is slow, heartbeats or not', async () => {
@@ -116,7 +116,7 @@ describe('hapi: server-sent events', function () {
     queue.push(...all);
     // Until the kernel's buffers are full and heartbeats have come meanwhile.
     let left = -1;
-    await until('the source waits', async () => {
+    await waitUntil('the source waits', async () => {
       const before = left;
       left = queue.length;
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -135,7 +135,7 @@ describe('hapi: server-sent events', function () {
     const client = await listen('watched');
     living = false;
     await client.until(({ received }) => received.endsWith('0\r\n\r\n'));
-    await until('the source has ended', () => sources.ended === 1);
+    await waitUntil('the source has ended', () => sources.ended === 1);
     const unsure = await listen('unsure');
     await unsure.until(({ received }) => received.endsWith('0\r\n\r\n'));
   });
@@ -147,7 +147,7 @@ describe('hapi: server-sent events', function () {
       {},
       {
         ...fakeAuthenticator,
-        session: async (cookie) => {
+        authenticateSession: async (cookie) => {
           const role = sessions.get(cookie);
           return role ? { kind: 'session', session_id: cookie, account_id: cookie, username: cookie, role } : null;
         },
@@ -185,7 +185,7 @@ describe('hapi: server-sent events', function () {
     expect([third.status, third.code, third.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '30']);
     expect((await listen('all', 'admin')).received).to.match(/^HTTP\/1\.1 200 /);
     first.close();
-    await until('the place is free', async () => {
+    await waitUntil('the place is free', async () => {
       const again = await listen('all');
       return again.received.startsWith('HTTP/1.1 200 ');
     });
@@ -197,7 +197,7 @@ describe('hapi: server-sent events', function () {
     await test.stop(600_000);
     await client.until(({ closed }) => closed);
     expect(client.received).to.match(/0\r\n\r\n$/);
-    await until('the source has ended', () => sources.ended === 1);
+    await waitUntil('the source has ended', () => sources.ended === 1);
     await test.start();
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { partOf } from '../../../../adapters/hapi/streams/file-request.js';
-import { staysLinear } from '../../../support/work.js';
+import { resolveFilePart } from '../../../../adapters/hapi/streams/file-request.js';
+import { expectLinear } from '../../../support/work.js';
 
 const modifiedAt = new Date('2026-11-20T08:15:30.123Z');
 const file = { size: 1_000, etag: '"abc"', modifiedAt };
@@ -9,7 +9,7 @@ const at = modifiedAt.toUTCString();
 const later = new Date(modifiedAt.getTime() + 5_000).toUTCString();
 const earlier = new Date(modifiedAt.getTime() - 5_000).toUTCString();
 const shown = (headers: Record<string, string>, method = 'GET'): string => {
-  const { status, start, end } = partOf(file, method, headers);
+  const { status, start, end } = resolveFilePart(file, method, headers);
   return status === 206 ? `206 ${start}-${end}` : String(status);
 };
 
@@ -77,7 +77,7 @@ describe('hapi: requests of files', () => {
     );
     fc.assert(
       fc.property(range, fc.nat({ max: 2_000 }), (asked, size) => {
-        const { status, start, end } = partOf({ size, etag: '"a"' }, 'GET', { range: asked });
+        const { status, start, end } = resolveFilePart({ size, etag: '"a"' }, 'GET', { range: asked });
         expect([200, 206, 416]).to.include(status);
         if (status === 206) expect(0 <= start && start < end && end <= size).to.equal(true);
       }),
@@ -90,7 +90,7 @@ describe('hapi: requests of files', () => {
       `bytes=${'1'.repeat(15_000)}x`,
       `bytes${' '.repeat(15_000)}`,
     ]) {
-      staysLinear(() => partOf(file, 'GET', { range, 'if-none-match': '"a'.repeat(7_000) }));
+      expectLinear(() => resolveFilePart(file, 'GET', { range, 'if-none-match': '"a'.repeat(7_000) }));
     }
   });
 });

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FileAnswer, type AnsweredFile, type RouteSpec } from '../../../../ports/http.js';
+import { FileAnswer, type StreamableFile, type RouteSpec } from '../../../../ports/http.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { openFiles, TestServer } from '../support.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 
 const MIB = 1024 * 1024;
 
@@ -32,13 +32,13 @@ describe('hapi: files as responses', () => {
       closed++;
     }
   }
-  const endless: AnsweredFile = {
+  const endless: StreamableFile = {
     size: 2_000 * MIB,
     etag: '"endless"',
     contentType: 'x/y',
     open: (a, b) => watched(b - a),
   };
-  const route = (path: string, file: () => AnsweredFile, more: Partial<RouteSpec> = {}): RouteSpec => ({
+  const route = (path: string, file: () => StreamableFile, more: Partial<RouteSpec> = {}): RouteSpec => ({
     method: 'GET',
     path: `/files/${path}`,
     summary: 'test',
@@ -52,14 +52,14 @@ describe('hapi: files as responses', () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-files-'));
     const path = join(folder, 'package');
     await writeFile(path, bytes);
-    const real: AnsweredFile = {
+    const real: StreamableFile = {
       size: bytes.length,
       etag,
       modifiedAt: new Date('2026-11-20T08:15:30.123Z'),
       contentType: 'application/json',
       open: (start, end) => createReadStream(path, { start, end: end - 1, highWaterMark: 256 * 1024 }),
     };
-    const file = (open: AnsweredFile['open'], size = 10): AnsweredFile => ({ ...real, size, open });
+    const file = (open: StreamableFile['open'], size = 10): StreamableFile => ({ ...real, size, open });
     test = await TestServer.create(
       {
         routes: [
@@ -207,14 +207,14 @@ describe('hapi: files as responses', () => {
     // What the kernel's buffers take, and one piece ahead.
     expect(given - before.given).to.be.below(8 * 24 * MIB);
     for (const client of clients) client.close();
-    await until('all sources are closed', () => closed - before.closed === 8);
-    await until('no descriptor is left', async () => (await openFiles()) <= descriptors);
+    await waitUntil('all sources are closed', () => closed - before.closed === 8);
+    await waitUntil('no descriptor is left', async () => (await openFiles()) <= descriptors);
   });
 
   it('gives every reader its own bytes although buffers are reused: slow ones, and next to aborted ones', async () => {
     const rooms = new Set<ArrayBufferLike>();
     /** Pieces of one letter each, the whole answer of one number. */
-    const lettered = (n: number): AnsweredFile => ({
+    const lettered = (n: number): StreamableFile => ({
       size: 6 * MIB,
       etag: `"${n}"`,
       contentType: 'x/y',
@@ -258,7 +258,7 @@ describe('hapi: files as responses', () => {
     const client = impatient.connect();
     client.socket.pause();
     await client.write('GET /files/endless HTTP/1.1\r\nHost: a\r\n\r\n');
-    await until('the source is closed', () => closed === before + 1);
+    await waitUntil('the source is closed', () => closed === before + 1);
     client.close();
     await impatient.stop();
   });

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import { JsonText, SharedBytes, text, type Reply, type RouteSpec } from '../../../../ports/http.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { TestServer } from '../support.js';
 
 const MIB = 1024 * 1024;
@@ -131,7 +131,7 @@ describe('hapi: long responses', function () {
       for (let i = 0; i < 8; i++) await stuck(path, '127.0.0.2');
       const got = await asked('127.0.0.3');
       expect([got.status, got.bytes.length >= 16 * MIB]).to.deep.equal([200, true]);
-      await until('the first connection is cut', () => isCut(first));
+      await waitUntil('the first connection is cut', () => isCut(first));
       // The same address too, whose share its stuck answers have used up.
       expect((await asked('127.0.0.2')).bytes.length).to.be.at.least(16 * MIB);
     });

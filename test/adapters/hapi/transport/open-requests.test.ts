@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { Reply, View, type RouteSpec } from '../../../../ports/http.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { fakeLogger, TestServer, type LogLine } from '../support.js';
 
 const ID = 'request-id-of-a-test';
@@ -58,7 +58,7 @@ describe('hapi: one line for each request', () => {
   const line = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<LogLine> => {
     lines.length = 0;
     await ask(path, headers, method);
-    await until('the line is written', () => lines.length > 0);
+    await waitUntil('the line is written', () => lines.length > 0);
     expect(lines).to.have.length(1);
     return lines[0] as LogLine;
   };
@@ -95,9 +95,9 @@ describe('hapi: one line for each request', () => {
     await started(60_000);
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
     socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${ID}\r\n\r\n`);
-    await until('it is at work', () => held.length === 1);
+    await waitUntil('it is at work', () => held.length === 1);
     socket.destroy();
-    await until('the line is written', () => lines.length > 0);
+    await waitUntil('the line is written', () => lines.length > 0);
     expect(lines[0]?.data).to.include({ route: '/api/t/v1/held', status: 499, aborted: true, request_id: ID });
     held[0]?.();
   });
@@ -115,7 +115,7 @@ describe('hapi: one line for each request', () => {
   it('stops listening while a request is under way, and finishes it', async () => {
     await started(60_000);
     const answer = ask('/api/t/v1/held');
-    await until('it is at work', () => held.length === 1);
+    await waitUntil('it is at work', () => held.length === 1);
     const stopped = test.stop(5_000);
     const refused = (): Promise<boolean> =>
       new Promise((resolve) => {
@@ -123,7 +123,7 @@ describe('hapi: one line for each request', () => {
         socket.once('connect', () => (socket.destroy(), resolve(false)));
         socket.once('error', () => resolve(true));
       });
-    await until('new connections are refused', refused);
+    await waitUntil('new connections are refused', refused);
     held[0]?.();
     expect(JSON.parse(await answer)).to.deep.equal({ status: 'success' });
     await stopped;
@@ -133,9 +133,9 @@ describe('hapi: one line for each request', () => {
     await started(60_000);
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
     socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3));
-    await until('the first is at work', () => held.length > 0);
+    await waitUntil('the first is at work', () => held.length > 0);
     socket.destroy();
-    await until('the first is over', () => lines.length > 0);
+    await waitUntil('the first is over', () => lines.length > 0);
     for (const answer of held) answer();
     // Longer than a test may take.
     await test.stop(600_000);
@@ -152,13 +152,13 @@ describe('hapi: one line for each request', () => {
     const ids = Array.from({ length: many }, (_, i) => `request-number-${i}`);
     socket.write(asking('held', 'request-held-1') + asking('held', 'request-held-2'));
     socket.write(ids.map((id, i) => asking(i % 3 === 0 ? 'plain' : 'secret/way', id)).join(''));
-    await until('the first is at work', () => held.length === 1);
+    await waitUntil('the first is at work', () => held.length === 1);
     await line('/api/t/v1/plain');
     expect([held.length, got]).to.deep.equal([1, '']);
     held[0]?.();
-    await until('the second is at work', () => held.length === 2);
+    await waitUntil('the second is at work', () => held.length === 2);
     held[1]?.();
-    await until('all are answered', () => got.split('HTTP/1.1 200').length === many + 3);
+    await waitUntil('all are answered', () => got.split('HTTP/1.1 200').length === many + 3);
     const answered = [...got.matchAll(/^x-request-id: (\S+)/gim)].map(([, id]) => id);
     expect(answered).to.deep.equal(['request-held-1', 'request-held-2', ...ids]);
     socket.destroy();

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { once } from '../../../../adapters/hapi/validation/once.js';
+import { memoize } from '../../../../adapters/hapi/validation/once.js';
 
 describe('once', () => {
   it('computes at the first call, and caches the result, also undefined', () => {
     const made: number[] = [];
-    const value = once(() => void made.push(1));
+    const value = memoize(() => void made.push(1));
     expect(made).to.deep.equal([]);
     expect([value(), value()]).to.deep.equal([undefined, undefined]);
     expect(made).to.deep.equal([1]);
@@ -12,7 +12,7 @@ describe('once', () => {
 
   it('computes again after a failure', () => {
     let calls = 0;
-    const value = once(() => {
+    const value = memoize(() => {
       calls += 1;
       if (calls === 1) throw new Error('not yet');
       return calls;

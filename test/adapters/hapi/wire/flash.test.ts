@@ -1,15 +1,15 @@
 /** The message for the next page: what is signed comes back, with its way back; what is not is nothing. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { flashCookie, readFlash } from '../../../../adapters/hapi/wire/flash.js';
+import { createFlashCookie, parseFlash } from '../../../../adapters/hapi/wire/flash.js';
 import type { Authenticator, Flash } from '../../../../ports/http.js';
 
 const authenticator = {
-  csrf: (text: string) => createHash('sha256').update(`key ${text}`).digest('base64url'),
+  getCsrfToken: (text: string) => createHash('sha256').update(`key ${text}`).digest('base64url'),
 } as Authenticator;
 
 describe('hapi: the flash', () => {
-  const round = (flash: Flash): Flash | null => readFlash(authenticator, flashCookie(authenticator, flash).value ?? '');
+  const round = (flash: Flash): Flash | null => parseFlash(authenticator, createFlashCookie(authenticator, flash).value ?? '');
 
   it('is returned as written, with and without an action', () => {
     const plain: Flash = { tone: 'success', message: 'Saved.' };
@@ -19,9 +19,9 @@ describe('hapi: the flash', () => {
   });
 
   it('is ignored when its action was changed', () => {
-    const { value } = flashCookie(authenticator, { tone: 'info', message: 'x', action: { label: 'Undo', post: '/a' } });
+    const { value } = createFlashCookie(authenticator, { tone: 'info', message: 'x', action: { label: 'Undo', post: '/a' } });
     const [, mark = ''] = (value ?? '').split('.');
     const body = Buffer.from(JSON.stringify(['info', 'x', { label: 'Undo', post: '/users/1/delete' }]));
-    expect(readFlash(authenticator, `${body.toString('base64url')}.${mark}`)).to.equal(null);
+    expect(parseFlash(authenticator, `${body.toString('base64url')}.${mark}`)).to.equal(null);
   });
 });

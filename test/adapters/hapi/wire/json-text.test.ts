@@ -1,7 +1,7 @@
 /** Members that are JSON already are sent as they are: byte for byte and header for header what objects would have become. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { successJson } from '../../../../adapters/hapi/wire/envelope.js';
+import { toSuccessJson } from '../../../../adapters/hapi/wire/envelope.js';
 import { JsonText, Reply, type RouteSpec, type SharedBytes } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
@@ -92,7 +92,7 @@ describe('hapi: responses with prepared JSON', () => {
           ]),
         );
         const { status: _outcome, ...rest } = data;
-        expect(textOf(successJson(mixed))).to.equal(JSON.stringify({ status: 'success', ...rest }));
+        expect(textOf(toSuccessJson(mixed))).to.equal(JSON.stringify({ status: 'success', ...rest }));
       }),
     );
   });

@@ -2,7 +2,7 @@
  * MongoDB's own semantics for the few operators that the adapter emits, written from MongoDB's manual and not from our
  * reference: so that a translation can be checked against documents where no server is.
  */
-import type { Query, Stored } from '../../../../adapters/mongodb/translate.js';
+import type { MongoQuery, MongoDoc } from '../../../../adapters/mongodb/translate.js';
 
 type Value = unknown;
 type Tree = { [key: string]: Value };
@@ -46,10 +46,10 @@ function all(value: Value, operators: Tree): boolean {
   });
 }
 
-export function holds(query: Query, doc: Stored): boolean {
+export function holds(query: MongoQuery, doc: MongoDoc): boolean {
   return Object.entries(query).every(([key, operand]) => {
-    if (key === '$and') return (operand as Query[]).every((one) => holds(one, doc));
-    if (key === '$or') return (operand as Query[]).some((one) => holds(one, doc));
+    if (key === '$and') return (operand as MongoQuery[]).every((one) => holds(one, doc));
+    if (key === '$or') return (operand as MongoQuery[]).some((one) => holds(one, doc));
     return all(at(doc, key), operand as Tree);
   });
 }
@@ -71,7 +71,7 @@ const UPDATES: { [name: string]: (value: Value, operand: Value) => Value } = {
 };
 
 /** `doc` after the update; the fields that the adapter's tests name. */
-export function updated(doc: Stored, update: Query): Stored {
+export function updated(doc: MongoDoc, update: MongoQuery): MongoDoc {
   const result = structuredClone(doc);
   for (const [name, fields] of Object.entries(update)) {
     const apply = UPDATES[name];

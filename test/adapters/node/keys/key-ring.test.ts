@@ -8,9 +8,9 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DataCipher } from '../../../../adapters/node/cipher.js';
 import { KeyRings } from '../../../../adapters/node/keys/key-rings.js';
 import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../../adapters/node/keys/keys.js';
-import { licenseKeyOf } from '../../../../adapters/node/keys/signing-key.js';
+import { parseLicenseSigningKey } from '../../../../adapters/node/keys/signing-key.js';
 import { RecordingLog } from '../../../kit/fakes.js';
-import { rejection } from '../../../harness.js';
+import { getRejection } from '../../../harness.js';
 import { ManualClock } from '../../../kit/clock.js';
 
 const pem = (): string =>
@@ -40,20 +40,20 @@ describe('keys that sign', function () {
 
   it('are replaced in every process; each earlier one signs its successor', async () => {
     const [one, two] = [await start(), await start()];
-    const first = await one.releases.key();
-    expect(await two.releases.predecessors()).to.deep.equal([]);
-    expect(await two.releases.since()).to.equal(clock.iso());
+    const first = await one.releases.getKey();
+    expect(await two.releases.listPredecessors()).to.deep.equal([]);
+    expect(await two.releases.getKeyStart()).to.equal(clock.iso());
     await one.release.rotate(null);
     clock.advance(60_000);
     await one.release.rotate(null);
-    expect(await two.releases.since(), 'since the last rotation').to.equal(clock.iso());
-    const key = await two.releases.key();
+    expect(await two.releases.getKeyStart(), 'since the last rotation').to.equal(clock.iso());
+    const key = await two.releases.getKey();
     const signed = await two.releases.sign(Buffer.from('x'));
     expect(signed?.key).to.deep.equal(key);
     expect(
       verify('sha256', Buffer.from('x'), key?.public_key ?? '', Buffer.from(signed?.signature ?? '', 'base64')),
     ).to.equal(true);
-    const chain = await two.releases.predecessors();
+    const chain = await two.releases.listPredecessors();
     expect(chain.map(({ key_id }) => key_id).at(-1)).to.equal(first?.key_id);
     let successor = key?.public_key ?? '';
     for (const { public_key, signature } of chain) {
@@ -61,16 +61,16 @@ describe('keys that sign', function () {
       expect(verify('sha256', der, public_key, Buffer.from(signature, 'base64'))).to.equal(true);
       successor = public_key;
     }
-    expect(await (await start()).releases.key()).to.deep.equal(key);
+    expect(await (await start()).releases.getKey()).to.deep.equal(key);
   });
 
   it('finish a rotation that ended before the file was written', async () => {
     const old = await readFile(join(folder, KEY_FILES.release), 'utf8');
     const one = await start();
     await one.release.rotate(null);
-    const key = await one.releases.key();
+    const key = await one.releases.getKey();
     await writeFile(join(folder, KEY_FILES.release), old);
-    expect(await (await start()).releases.key()).to.deep.equal(key);
+    expect(await (await start()).releases.getKey()).to.deep.equal(key);
     expect(await readFile(join(folder, KEY_FILES.release), 'utf8')).to.not.equal(old);
   });
 
@@ -79,7 +79,7 @@ describe('keys that sign', function () {
     let calls = 0;
     two.releases.onRotated(() => calls++);
     await one.release.rotate(null);
-    await two.releases.key();
+    await two.releases.getKey();
     expect(calls).to.equal(1);
   });
 
@@ -90,15 +90,15 @@ describe('keys that sign', function () {
     const one = await start({ release: before });
     expect(one.release.configured).to.equal(true);
     await one.release.rotate(await readFile(after, 'utf8'));
-    const key = await one.releases.key();
-    const error = await rejection(start({ release: before }));
+    const key = await one.releases.getKey();
+    const error = await getRejection(start({ release: before }));
     expect(error).to.be.instanceOf(KeyError);
     expect(error.message).to.match(/release_private_key was replaced .* name the new key/);
     const two = await start({ release: after });
-    expect(await two.releases.key()).to.deep.equal(key);
-    expect(await two.releases.predecessors()).to.have.length(1);
-    expect(await rejection(two.release.rotate(await readFile(before, 'utf8')))).to.include({ code: 'conflict' });
-    expect(await rejection(two.release.rotate('no key'))).to.include({ code: 'validation_failed' });
+    expect(await two.releases.getKey()).to.deep.equal(key);
+    expect(await two.releases.listPredecessors()).to.have.length(1);
+    expect(await getRejection(two.release.rotate(await readFile(before, 'utf8')))).to.include({ code: 'conflict' });
+    expect(await getRejection(two.release.rotate('no key'))).to.include({ code: 'validation_failed' });
   });
 
   it('keep the fingerprint that a shared store compares', async () => {
@@ -110,7 +110,7 @@ describe('keys that sign', function () {
     await checkFingerprints(store, keys, () => clock.iso());
     const one = await start({ license: 'l'.repeat(40) });
     await one.license.rotate('m'.repeat(40));
-    expect((await rejection(checkFingerprints(store, keys, () => clock.iso()))).message).to.contain(
+    expect((await getRejection(checkFingerprints(store, keys, () => clock.iso()))).message).to.contain(
       'security.license_key',
     );
     await checkFingerprints(store, { ...keys, release: null, license: 'm'.repeat(40) }, () => clock.iso()).catch(
@@ -119,10 +119,10 @@ describe('keys that sign', function () {
   });
 
   it('of licenses: a text seeds Ed25519, the same everywhere; a PEM key is used as it is', async () => {
-    const seeded = licenseKeyOf('a text of more than thirty-two characters');
+    const seeded = parseLicenseSigningKey('a text of more than thirty-two characters');
     expect(seeded.public).to.include({ algorithm: 'ed25519', bits: 256 });
-    expect(licenseKeyOf('a text of more than thirty-two characters').public).to.deep.equal(seeded.public);
-    expect(licenseKeyOf(pem()).public.algorithm).to.equal('rsa-sha256');
+    expect(parseLicenseSigningKey('a text of more than thirty-two characters').public).to.deep.equal(seeded.public);
+    expect(parseLicenseSigningKey(pem()).public.algorithm).to.equal('rsa-sha256');
     expect(
       verify(
         null,
@@ -135,6 +135,6 @@ describe('keys that sign', function () {
       type: 'pkcs8',
       format: 'pem',
     });
-    for (const text of ['short', small.toString(), '-----BEGIN nothing']) expect(() => licenseKeyOf(text)).to.throw();
+    for (const text of ['short', small.toString(), '-----BEGIN nothing']) expect(() => parseLicenseSigningKey(text)).to.throw();
   });
 });

@@ -1,10 +1,10 @@
 /** Packed fields in the file: small there, whole everywhere else (packing.ts). */
 import { expect } from 'chai';
-import { storedBody, textOf, wholeBody, type StoredApart } from '../../../../adapters/sqlite/body/stored-body.js';
+import { compressBody, encodeDoc, restoreBody, type SeparateFields } from '../../../../adapters/sqlite/body/stored-body.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
 
-const packing = (...fields: string[]): StoredApart => ({
+const packing = (...fields: string[]): SeparateFields => ({
   compressed: fields.length === 0 ? undefined : fields,
   bytes: undefined,
 });
@@ -13,22 +13,22 @@ describe('sqlite: packed fields', () => {
   it('need an eighth of the space', () => {
     for (const stack_trace of [STACK, STACK.repeat(12)]) {
       const doc = { id: 'a', host: 'h', message: 'boom', stack_trace };
-      const stored = storedBody(textOf(doc, packing('message', 'stack_trace', 'missing')));
+      const stored = compressBody(encodeDoc(doc, packing('message', 'stack_trace', 'missing')));
       expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id', 'host']);
       expect(stored.length).to.be.below(stack_trace.length / 8);
-      expect(JSON.parse(wholeBody(stored))).to.deep.equal(doc);
+      expect(JSON.parse(restoreBody(stored))).to.deep.equal(doc);
     }
   });
 
   it('are stored unpacked where packing saves nothing', () => {
-    const text = textOf({ id: 'a', stack_trace: 'short' } as never, packing('stack_trace'));
-    expect(storedBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
-    expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, packing()))).to.equal(
+    const text = encodeDoc({ id: 'a', stack_trace: 'short' } as never, packing('stack_trace'));
+    expect(compressBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
+    expect(compressBody(encodeDoc({ id: 'a', stack_trace: STACK } as never, packing()))).to.equal(
       JSON.stringify({ id: 'a', stack_trace: STACK }),
     );
   });
 
   it('are rejected without a text id', () => {
-    expect(() => textOf({ id: 1 } as never, packing())).to.throw(TypeError, 'text id');
+    expect(() => encodeDoc({ id: 1 } as never, packing())).to.throw(TypeError, 'text id');
   });
 });

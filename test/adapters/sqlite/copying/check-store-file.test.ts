@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkStoreFile } from '../../../../adapters/sqlite/copying/check-store-file.js';
-import { prepare } from '../../../support/prepared.js';
-import { serviceEnv } from '../../../support/service.js';
+import { prepareDataDir } from '../../../support/prepared.js';
+import { buildServiceEnv } from '../../../support/service.js';
 
 describe('checkStoreFile', () => {
   it('takes a store as a first start makes it', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-judge-'));
     try {
-      await prepare(dir, serviceEnv);
+      await prepareDataDir(dir, buildServiceEnv);
       expect(checkStoreFile(join(dir, 'aos.db'))).to.equal(null);
     } finally {
       await rm(dir, { recursive: true });

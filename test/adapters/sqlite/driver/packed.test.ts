@@ -1,14 +1,14 @@
 /** The rows of a page are those that a statement gives one by one, whatever is in them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DamagedText } from '../../../../adapters/sqlite/driver/damage.js';
-import type { Driver, Value } from '../../../../adapters/sqlite/driver/driver.js';
+import { DamagedTextError } from '../../../../adapters/sqlite/driver/damage.js';
+import type { Driver, SqlValue } from '../../../../adapters/sqlite/driver/driver.js';
 import { openDriver } from '../../../../adapters/sqlite/driver/open.js';
 
-const value: fc.Arbitrary<Value> = fc.oneof(
+const value: fc.Arbitrary<SqlValue> = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.string({ unit: 'binary-ascii', maxLength: 20 }),
-  fc.constantFrom<Value>(null, '', '\0', 'real', 'x00', '7', '\ufffd', 2 ** 53 - 1, -(2 ** 53 - 1)),
+  fc.constantFrom<SqlValue>(null, '', '\0', 'real', 'x00', '7', '\ufffd', 2 ** 53 - 1, -(2 ** 53 - 1)),
   fc.maxSafeInteger(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.uint8Array({ maxLength: 8 }),
@@ -24,7 +24,7 @@ describe('sqlite driver: the rows of a page', () => {
   });
   afterEach(() => driver.close());
 
-  const filled = (values: readonly Value[]): void => {
+  const filled = (values: readonly SqlValue[]): void => {
     driver.exec('DELETE FROM t');
     const insert = driver.prepare('INSERT INTO t VALUES (?, ?)');
     for (const [n, one] of values.entries()) insert.run([n + 1, one]);
@@ -44,7 +44,7 @@ describe('sqlite driver: the rows of a page', () => {
     filled(['{"id":"a"}', 'ü', null]);
     driver.exec(`INSERT INTO t VALUES (7, CAST('{"id":"b"' || x'ff' AS TEXT))`);
     expect(() => driver.prepare(SELECT).page([0, 9]))
-      .to.throw(DamagedText)
+      .to.throw(DamagedTextError)
       .with.property('id', 'b');
     expect(driver.prepare(SELECT).page([0, 3])).to.deep.equal([
       ['{"id":"a"}', 1],

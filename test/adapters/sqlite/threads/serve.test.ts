@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Outcome, Request } from '../../../../adapters/sqlite/threads/messages.js';
-import { CLOSE, serve } from '../../../../adapters/sqlite/threads/serve.js';
+import type { RequestOutcome, StorageRequest } from '../../../../adapters/sqlite/threads/messages.js';
+import { CLOSE_MESSAGE, serveRequests } from '../../../../adapters/sqlite/threads/serve.js';
 
-const request = (n: number): Request => ['get', '', String(n)];
+const request = (n: number): StorageRequest => ['get', '', String(n)];
 
 describe('sqlite serve', () => {
   let port: MessagePort;
@@ -17,10 +17,10 @@ describe('sqlite serve', () => {
     const { port1, port2 } = new MessageChannel();
     port = port1;
     [answered, batches, closed] = [[], [], false];
-    serve<Request>(port2, {
+    serveRequests<StorageRequest>(port2, {
       answer: (batch) => {
         batches.push(batch.length);
-        return batch.map(([, , value]): Outcome => ({ value }));
+        return batch.map(([, , value]): RequestOutcome => ({ value }));
       },
       close: () => (closed = true),
       most,
@@ -35,7 +35,7 @@ describe('sqlite serve', () => {
     it(`answers requests in their order, at most ${most} in one batch, and ends after them`, async () => {
       served(most);
       for (const n of numbers.filter((one) => one % 2 === 0)) port.postMessage([request(n), request(n + 1)]);
-      port.postMessage(CLOSE);
+      port.postMessage(CLOSE_MESSAGE);
       await once(port, 'close');
       expect(answered).to.deep.equal(numbers.map(String));
       expect(Math.max(...batches)).to.be.at.most(most);
@@ -46,7 +46,7 @@ describe('sqlite serve', () => {
   it('takes messages that have arrived together as one batch', async () => {
     served(256);
     for (const n of numbers) port.postMessage([request(n)]);
-    port.postMessage(CLOSE);
+    port.postMessage(CLOSE_MESSAGE);
     await once(port, 'close');
     expect(batches).to.deep.equal([numbers.length]);
   });

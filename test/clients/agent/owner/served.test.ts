@@ -1,8 +1,8 @@
 /** What root's agent does for the child that works as the owner (contract 90, whom it believes): the child may ask for anything. */
 import { expect } from 'chai';
 import { AgentFailure } from '../../../../clients/agent/exit.js';
-import type { Wish } from '../../../../clients/agent/owner/messages.js';
-import { Served, type Known } from '../../../../clients/agent/owner/served.js';
+import type { OwnerRequest } from '../../../../clients/agent/owner/messages.js';
+import { OwnerRequestHandler, type ParentContext } from '../../../../clients/agent/owner/served.js';
 import type { Agent } from '../../../../clients/agent/update/installation.js';
 
 const SERVER = 'https://aos.example.com/base/';
@@ -10,7 +10,7 @@ const SERVER = 'https://aos.example.com/base/';
 describe('update-agent: requests of a hostile child process to root', () => {
   let done: string[];
 
-  function served(options: object, known: Partial<Known> = {}): Served {
+  function served(options: object, known: Partial<ParentContext> = {}): OwnerRequestHandler {
     const note =
       (what: string) =>
       async (...args: unknown[]): Promise<unknown> => {
@@ -37,15 +37,15 @@ describe('update-agent: requests of a hostile child process to root', () => {
       network,
       control: note('control'),
     };
-    return new Served(agent as unknown as Agent, { product: 'shop', account: true, ...known });
+    return new OwnerRequestHandler(agent as unknown as Agent, { product: 'shop', account: true, ...known });
   }
 
   async function refused(options: object, wish: object): Promise<void> {
     const one = served(options);
-    await one.answer({ call: 'login' }).catch(() => undefined);
+    await one.handle({ call: 'login' }).catch(() => undefined);
     done = [];
     let failure: unknown = null;
-    await one.answer(wish as Wish).catch((error: unknown) => (failure = error));
+    await one.handle(wish as OwnerRequest).catch((error: unknown) => (failure = error));
     expect(failure, JSON.stringify(wish)).to.be.instanceOf(AgentFailure);
     expect(done).to.deep.equal([]);
   }
@@ -96,14 +96,14 @@ describe('update-agent: requests of a hostile child process to root', () => {
     const wish = { call: 'post', route: 'agent', content: { name: 'db-1', replace: true }, most: 10 };
     await refused({ action: 'monitor' }, wish);
     const one = served({ action: 'monitor', replace: true });
-    await one.answer({ call: 'login' });
-    await one.answer(wish as Wish);
+    await one.handle({ call: 'login' });
+    await one.handle(wish as OwnerRequest);
     expect(done).to.deep.equal(['post "agent" {"name":"db-1","replace":true} 10']);
   });
 
   it('does not prompt on root’s terminal for an account that was not requested at the start', async () => {
     const one = served({}, { account: false });
-    expect(await one.answer({ call: 'login' })).to.equal(false);
+    expect(await one.handle({ call: 'login' })).to.equal(false);
     await refused({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
   });
 
@@ -111,15 +111,15 @@ describe('update-agent: requests of a hostile child process to root', () => {
     await refused({ restart: true, service: null }, { call: 'control', verb: 'stop' });
     await refused({ restart: false, service: 'shop' }, { call: 'control', verb: 'stop' });
     await refused({ restart: true, service: 'shop' }, { call: 'control', verb: 'mask' });
-    await served({ restart: true, service: 'shop' }).answer({ call: 'control', verb: 'stop' });
+    await served({ restart: true, service: 'shop' }).handle({ call: 'control', verb: 'stop' });
     expect(done).to.deep.equal(['control "stop" "shop"']);
   });
 
   it('forwards the range header only, and limits the size of responses', async () => {
     const one = served({});
     const url = `${SERVER}releases/shop/stable/1/any/package.tar.gz`;
-    await one.answer({ call: 'open', url, headers: { range: 'bytes=5-', authorization: 'Basic x', host: 'evil' } });
-    await one.answer({ call: 'ask', url: `${SERVER}api/updateservice/v1/check?product=shop`, most: Number.MAX_VALUE });
+    await one.handle({ call: 'open', url, headers: { range: 'bytes=5-', authorization: 'Basic x', host: 'evil' } });
+    await one.handle({ call: 'ask', url: `${SERVER}api/updateservice/v1/check?product=shop`, most: Number.MAX_VALUE });
     expect(done).to.deep.equal([
       `open ${url} {"accept-encoding":"identity","range":"bytes=5-"}`,
       `ask ${SERVER}api/updateservice/v1/check?product=shop 0`,

@@ -6,18 +6,18 @@ import { createServer, type AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readDescription } from '../../../../clients/agent/settings/description.js';
-import { detectorOf, withVariables } from '../../../../clients/agent/settings/detect.js';
+import { parseDescription } from '../../../../clients/agent/settings/description.js';
+import { createDetector, substituteVariables } from '../../../../clients/agent/settings/detect.js';
 import type { SettingValue } from '../../../../clients/agent/settings/formats/format.js';
-import { baseOf, pathOf } from '../../../../clients/agent/settings/places.js';
-import { refusal, resolve, type Sources } from '../../../../clients/agent/settings/resolve.js';
-import { isPlaceholder, valueOf, type ValueType } from '../../../../clients/agent/settings/types.js';
-import { newKeys, ReleaseServer } from '../../../support/release-server.js';
+import { resolveBase, resolveTargetPath } from '../../../../clients/agent/settings/places.js';
+import { getValueFault, resolveSettings, type ValueSources } from '../../../../clients/agent/settings/resolve.js';
+import { isPlaceholder, parseValue, type ValueType } from '../../../../clients/agent/settings/types.js';
+import { createKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runHere, scratch } from '../agent.js';
 
 const target = { file: 'a.json', format: 'json', key: 'a' };
 const one = (members: object): object => ({ schema: 1, values: [{ name: 'a', targets: [target], ...members }] });
-const read = (setup: object): ReturnType<typeof readDescription> => readDescription(setup as Record<string, unknown>);
+const read = (setup: object): ReturnType<typeof parseDescription> => parseDescription(setup as Record<string, unknown>);
 
 describe('update-agent: setup.json', function () {
   describe('names errors', () => {
@@ -86,7 +86,7 @@ describe('update-agent: setup.json', function () {
       ['secret', '', null],
     ];
     for (const [type, text, value] of table) {
-      const found = valueOf(type, text);
+      const found = parseValue(type, text);
       expect('value' in found ? found.value : null, `${type} ${text}`).to.equal(value);
     }
   });
@@ -102,9 +102,9 @@ describe('update-agent: setup.json', function () {
     const around = { env: { IN_ENV: 'detected' }, root: '/opt/x' };
     const found = async (
       setup: object,
-      sources: Partial<Sources>,
+      sources: Partial<ValueSources>,
     ): Promise<[source: string, value: SettingValue] | null> => {
-      const [first] = await resolve(read(setup), {
+      const [first] = await resolveSettings(read(setup), {
         around,
         given: new Map(),
         read: async () => null,
@@ -117,7 +117,7 @@ describe('update-agent: setup.json', function () {
       return first === undefined ? null : [first.source, first.value];
     };
     const all = { detect: 'env:IN_ENV', provision: 'project', default: 'default' };
-    const sources: Partial<Sources> = {
+    const sources: Partial<ValueSources> = {
       read: async () => 'lies there',
       provision: async () => 'provided',
       ask: async () => 'answered',
@@ -162,7 +162,7 @@ describe('update-agent: setup.json', function () {
   it('validates by pattern (in linear time), bounds and the target’s format', () => {
     const why = (members: object, text: string): string | null => {
       const [setting] = read(one(members)).settings;
-      return setting === undefined ? '' : refusal(setting, text);
+      return setting === undefined ? '' : getValueFault(setting, text);
     };
     expect(why({ pattern: '^[a-z]+$' }, 'abc')).to.equal(null);
     expect(why({ pattern: '^[a-z]+$' }, 'abc1')).to.include('must match');
@@ -189,7 +189,7 @@ describe('update-agent: setup.json', function () {
     await new Promise<void>((listening) => busy.listen(0, listening));
     const { port } = busy.address() as AddressInfo;
     const env = { A: 'x', SVC_TOKEN: 'secret', HOME: '/home/me', USER: 'me', SUB: 'old' };
-    const detect = async (text: string): Promise<SettingValue | null | undefined> => detectorOf(text)?.({ env, root });
+    const detect = async (text: string): Promise<SettingValue | null | undefined> => createDetector(text)?.({ env, root });
     expect(await detect('env:A')).to.equal('x');
     expect(await detect('env:SVC_TOKEN')).to.equal(null);
     expect(await detect('env:svc_token')).to.equal(null);
@@ -210,18 +210,18 @@ describe('update-agent: setup.json', function () {
     expect(await detect('file:.update-agent/agent.json#license-key')).to.equal(null);
     expect(await detect('exists:old.json')).to.equal(join(root, 'old.json'));
     expect(await detect('exists:none')).to.equal(null);
-    expect(detectorOf('command:id')).to.equal(null);
+    expect(createDetector('command:id')).to.equal(null);
     busy.close();
     await remove(root);
   });
 
   it('expands variables of paths, keeps unknown ones, and rejects paths that leave the installation', () => {
     const env = { NAME: 'n', UP: '..', ROOT: '/etc', SVC_PASSWORD: 'p' };
-    expect(withVariables('${NAME}/%NAME%/${NONE}/%NONE%/${SVC_PASSWORD}', env)).to.equal(
+    expect(substituteVariables('${NAME}/%NAME%/${NONE}/%NONE%/${SVC_PASSWORD}', env)).to.equal(
       'n/n/${NONE}/%NONE%/${SVC_PASSWORD}',
     );
     const path = (file: string, location = 'install' as const): string =>
-      pathOf({ file, location, format: 'json', key: 'a' }, env);
+      resolveTargetPath({ file, location, format: 'json', key: 'a' }, env);
     expect(path('conf/${NAME}.json')).to.equal('conf/n.json');
     expect(path('conf\\a.json')).to.equal('conf/a.json');
     for (const file of [
@@ -256,7 +256,7 @@ describe('update-agent: setup.json', function () {
 
   it('resolves locations', async () => {
     const at = (location: 'config' | 'data' | 'home' | 'install', env: Record<string, string>): Promise<string> =>
-      baseOf(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
+      resolveBase(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
     expect(await at('install', {})).to.equal('/opt/shop');
     const root = process.geteuid?.() === 0;
     const home = await at('home', {}).catch((error: Error) => error.message);
@@ -272,7 +272,7 @@ describe('update-agent: setup.json', function () {
     const guide = await readFile(fileURLToPath(new URL('../../../../../docs/setup-json.md', import.meta.url)), 'utf8');
     const blocks = [...guide.matchAll(/```jsonc?\n(.*?)```/gs)].map(([, text = '']) => text);
     const [setup = '', before = '', after = ''] = blocks;
-    const server = new ReleaseServer(newKeys());
+    const server = new ReleaseServer(createKeys());
     const dir = await scratch();
     const files = [{ path: 'config/app.json', content: before }];
     await install(

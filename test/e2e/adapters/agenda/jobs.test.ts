@@ -9,9 +9,9 @@ import { MongoClient } from 'mongodb';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { jobsContract } from '../../../kit/contracts/jobs.js';
-import { COLLECTIONS, type JobsEngine, type Runner } from '../../../kit/contracts/jobs/harness.js';
-import { SHORT_NODE } from '../../../support/programs.js';
-import { mongoUrl, NO_MONGODB } from '../../../support/mongo/server.js';
+import { JOBS_COLLECTIONS, type JobsEngine, type Runner } from '../../../kit/contracts/jobs/harness.js';
+import { SHORT_RUN_NODE_OPTIONS } from '../../../support/programs.js';
+import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../support/mongo/server.js';
 
 const RUNNER = fileURLToPath(new URL('./runner.js', import.meta.url));
 
@@ -20,7 +20,7 @@ class Runners {
   private readonly children: ChildProcess[] = [];
 
   async start(place: object): Promise<Runner> {
-    const child = spawn(process.execPath, [...SHORT_NODE, RUNNER, JSON.stringify(place)], {
+    const child = spawn(process.execPath, [...SHORT_RUN_NODE_OPTIONS, RUNNER, JSON.stringify(place)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.children.push(child);
@@ -49,7 +49,7 @@ function sqlite(): JobsEngine {
       folder = await mkdtemp(join(tmpdir(), 'aos-jobs-'));
       store = new SqliteStore({ path: join(folder, 'jobs.db') });
       await store.connect();
-      await store.ensure(COLLECTIONS);
+      await store.ensure(JOBS_COLLECTIONS);
       return store;
     },
     runner: (options) => runners.start({ sqlite: join(folder, 'jobs.db'), options }),
@@ -73,7 +73,7 @@ function mongodb(base: string): JobsEngine {
       url = place.href;
       store = new MongoStore({ url });
       await store.connect();
-      await store.ensure(COLLECTIONS);
+      await store.ensure(JOBS_COLLECTIONS);
       return store;
     },
     runner: (options) => runners.start({ mongodb: url, options }),
@@ -89,6 +89,6 @@ function mongodb(base: string): JobsEngine {
 
 jobsContract('sqlite in several processes', sqlite());
 
-const url = await mongoUrl();
-if (url === null) it(`jobs on mongodb: ${NO_MONGODB}`);
+const url = await findMongoUrl();
+if (url === null) it(`jobs on mongodb: ${NO_MONGODB_MESSAGE}`);
 else jobsContract('mongodb in several processes', mongodb(url));

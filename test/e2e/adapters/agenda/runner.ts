@@ -7,7 +7,7 @@ import { RandomIds } from '../../../../adapters/node/ids.js';
 import { SystemClock } from '../../../../adapters/node/clock.js';
 import type { JobSpec } from '../../../../ports/jobs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { countJob, makeJobs, type CountedRun } from '../../../kit/contracts/jobs/harness.js';
+import { createCountJob, createJobs, type CountedRun } from '../../../kit/contracts/jobs/harness.js';
 
 const place = JSON.parse(process.argv[2] ?? '{}') as {
   sqlite?: string;
@@ -31,7 +31,7 @@ const hang = (name: string, timeoutMs: number): JobSpec => ({
     await new Promise(() => undefined);
   },
 });
-const specs = [countJob(store), hang('test.hang', 4_000), hang('test.long', 600_000)];
-const { jobs } = makeJobs(store, specs, place.options);
+const specs = [createCountJob(store), hang('test.hang', 4_000), hang('test.long', 600_000)];
+const { jobs } = createJobs(store, specs, place.options);
 await jobs.start();
 console.log('ready');

@@ -38,29 +38,29 @@ describe('the backup before an upgrade', function () {
     (await readdir(join(folder, 'backups'))).filter((name) => name.includes('before')).toSorted();
 
   it('is created once, for any number of failed migrations of a version', async () => {
-    const { path } = await start('2.0.0').make({ beforeMigration: true });
+    const { path } = await start('2.0.0').create({ beforeMigration: true });
     for (let attempt = 0; attempt < 3; attempt++) {
       now += HOUR_MS;
-      expect((await start('2.0.0').make({ beforeMigration: true })).path).to.equal(path);
+      expect((await start('2.0.0').create({ beforeMigration: true })).path).to.equal(path);
     }
     expect(await copies()).to.deep.equal(['aos-20261128T120000Z-before-2.0.0.tar.gz']);
-    await start('2.0.1').make({ beforeMigration: true });
+    await start('2.0.1').create({ beforeMigration: true });
     expect(await copies()).to.include('aos-20261128T150000Z-before-2.0.1.tar.gz');
   });
 
   it('stays until the version has run for a day, next to any other backups', async () => {
     const later = async (service: AutomaticBackups, hours: number): Promise<string[]> => {
       now += hours * HOUR_MS;
-      await service.make();
+      await service.create();
       return copies();
     };
     const name = 'aos-20261128T120000Z-before-2.0.0.tar.gz';
     const first = start('2.0.0', 0);
-    await first.make({ beforeMigration: true });
+    await first.create({ beforeMigration: true });
     expect(await later(first, 100)).to.deep.equal([name]);
-    await first.noteMigrated();
+    await first.recordMigration();
     const restarted = start('2.0.0', 0);
-    await restarted.noteMigrated();
+    await restarted.recordMigration();
     expect(await later(restarted, 23)).to.deep.equal([name]);
     // The day begins again where the version did not run.
     const again = start('2.0.0', 0);
@@ -70,21 +70,21 @@ describe('the backup before an upgrade', function () {
 
   it('is created again for later migrations of a version that has succeeded', async () => {
     const service = start('2.0.0', 7);
-    await service.make({ beforeMigration: true });
-    await service.noteMigrated();
+    await service.create({ beforeMigration: true });
+    await service.recordMigration();
     now += HOUR_MS;
-    await service.make({ beforeMigration: true });
+    await service.create({ beforeMigration: true });
     expect(await copies()).to.have.length(2);
     now += HOUR_MS;
-    await service.make({ beforeMigration: true });
+    await service.create({ beforeMigration: true });
     expect(await copies()).to.have.length(2);
   });
 
   it('does not depend on a truncated marker', async () => {
-    await start('2.0.0').make({ beforeMigration: true });
+    await start('2.0.0').create({ beforeMigration: true });
     await writeFile(join(folder, 'backups', 'migrated.json'), '{"ver');
     now += HOUR_MS;
-    await start('2.0.0').make({ beforeMigration: true });
+    await start('2.0.0').create({ beforeMigration: true });
     expect(await copies()).to.have.length(1);
   });
 });

@@ -4,10 +4,10 @@ import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { accessMode, type AccessMode } from '../../../../adapters/fs/access-mode.js';
+import { resolveAccessMode, type AccessMode } from '../../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
-import { rejection } from '../../../harness.js';
+import { getRejection } from '../../../harness.js';
 
 const ROOT = process.getuid?.() === 0;
 const SERVICE = 61_001;
@@ -35,14 +35,14 @@ describe('.htpasswd on a machine with other users', () => {
   afterEach(() => rm(data, { recursive: true, force: true }));
 
   it('is readable by the service only, without a web server', async () => {
-    await written(await accessMode({ web_group: null, web_path: null }));
+    await written(await resolveAccessMode({ web_group: null, web_path: null }));
     expect(await modeOf(file())).to.equal('600');
     expect(await modeOf(join(store(), 'shop', '.htaccess'))).to.equal('644');
   });
 
   it('stays readable with a web server and no configured group, so that an upgrade locks no one out', async () => {
     await writeFile(file(), TEXT, { mode: 0o644 });
-    await written(await accessMode({ web_group: null, web_path: '/srv/releases' }));
+    await written(await resolveAccessMode({ web_group: null, web_path: '/srv/releases' }));
     expect(await modeOf(file())).to.equal('644');
   });
 
@@ -50,7 +50,7 @@ describe('.htpasswd on a machine with other users', () => {
     const left = join(store(), 'shop', '.ht-019ab');
     for (const path of [file(), left]) await writeFile(path, TEXT, { mode: 0o644 });
     const gid = process.getgid?.() ?? 0;
-    const access = await accessMode({ web_group: String(gid), web_path: null });
+    const access = await resolveAccessMode({ web_group: String(gid), web_path: null });
     await correctModes({ dataDir: data, store: store(), others: [] }, access);
     for (const path of [file(), left]) {
       expect(await modeOf(path)).to.equal('640');
@@ -58,16 +58,16 @@ describe('.htpasswd on a machine with other users', () => {
     }
     await correctModes(
       { dataDir: data, store: store(), others: [] },
-      await accessMode({ web_group: null, web_path: null }),
+      await resolveAccessMode({ web_group: null, web_path: null }),
     );
     for (const path of [file(), left]) expect(await modeOf(path)).to.equal('600');
   });
 
   it('resolves groups by name and by number, and reports invalid ones', async () => {
     const refused = async (web_group: string): Promise<string> =>
-      (await rejection(accessMode({ web_group, web_path: null }))).message;
+      (await getRejection(resolveAccessMode({ web_group, web_path: null }))).message;
     expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
-    if (ROOT) expect(await accessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
+    if (ROOT) expect(await resolveAccessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
     else expect(await refused('4294967')).to.match(/^is a group that this process is not in: add its user to it/);
   });
 
@@ -80,20 +80,20 @@ describe('.htpasswd on a machine with other users', () => {
     });
 
     it('is never readable by other users, is readable by the web server through its group, and by the service', async () => {
-      await written(await accessMode({ web_group: null, web_path: null }));
+      await written(await resolveAccessMode({ web_group: null, web_path: null }));
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, false]);
       await correctModes(
         { dataDir: data, store: store(), others: [] },
-        await accessMode({ web_group: String(WEB), web_path: null }),
+        await resolveAccessMode({ web_group: String(WEB), web_path: null }),
       );
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
       await rm(file());
-      await written(await accessMode({ web_group: String(WEB), web_path: '/srv' }));
+      await written(await resolveAccessMode({ web_group: String(WEB), web_path: '/srv' }));
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
     });
 
     it('belongs to the service after any writer: a command of root does not lock the service out', async () => {
-      await written(await accessMode({ web_group: null, web_path: null }));
+      await written(await resolveAccessMode({ web_group: null, web_path: null }));
       expect(await stat(file())).to.include({ uid: SERVICE, gid: SERVICE });
       expect(reads(SERVICE, SERVICE)).to.equal(true);
     });
@@ -103,7 +103,7 @@ describe('.htpasswd on a machine with other users', () => {
       await chmod(file(), 0o644);
       await correctModes(
         { dataDir: data, store: store(), others: [] },
-        await accessMode({ web_group: null, web_path: null }),
+        await resolveAccessMode({ web_group: null, web_path: null }),
       );
       expect(await stat(file())).to.include({ uid: SERVICE });
       expect(reads(SERVICE, SERVICE)).to.equal(true);

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
-import { times } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/budget.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
 /** How often it is killed after each step. */
-const KILLS = times(1);
+const KILLS = scaleRepeats(1);
 /** The longest that it goes on after the step. */
 const MOST_MS = 3;
 const PROGRAM = join(import.meta.dirname, 'putting-process.js');
@@ -52,7 +52,7 @@ describe('the release store on the file system, killed', () => {
     it(`stays consistent when killed ${ms} ms after "${line}"`, async () => {
       const put = await killed(join(folder, 'store'), line, ms);
       const store = new FsReleaseStore(join(folder, 'store'));
-      const held = await store.packages.held(PLACE);
+      const held = await store.packages.readPackageInfo(PLACE);
       if (put > 0) expect(held).to.not.equal(null);
       if (held !== null) {
         expect(held.size).to.equal(300_000);
@@ -69,8 +69,8 @@ describe('the release store on the file system, killed', () => {
         expect(held.texts.signature).to.match(/^signature \d+$/);
       }
       // What is left over is named, and goes.
-      for (const { id } of await store.packages.staged()) await store.packages.discard(id);
-      expect(await store.packages.staged()).to.deep.equal([]);
+      for (const { id } of await store.packages.listStaged()) await store.packages.discard(id);
+      expect(await store.packages.listStaged()).to.deep.equal([]);
       expect(await store.open(['.incoming'])).to.equal(null);
     });
   }

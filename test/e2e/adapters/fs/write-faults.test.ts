@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
-import { writingTo } from '../../../../adapters/fs/write-faults.js';
-import { packageOf, piecesOf } from '../../../kit/contracts/release-store.js';
-import { rejection } from '../../../harness.js';
+import { createWriteRunner } from '../../../../adapters/fs/write-faults.js';
+import { buildPackage, splitChunks } from '../../../kit/contracts/release-store.js';
+import { getRejection } from '../../../harness.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
 const TEXTS = { manifest: '{}', signature: 'eA==' };
@@ -15,8 +15,8 @@ const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 
 describe('a disk that rejects writes', () => {
   const failing = (code: string, path?: string): Promise<Error> =>
-    rejection(
-      writingTo('/releases')(() => Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) }))),
+    getRejection(
+      createWriteRunner('/releases')(() => Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) }))),
     );
 
   it('is reported with the port’s error', async () => {
@@ -64,7 +64,7 @@ describe('a disk that rejects writes', () => {
       store = new FsReleaseStore(join(mounted, 'releases'), undefined, ({ message }) => void told.push(message));
     });
     const publish = async (): Promise<void> => {
-      const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+      const { id } = await store.packages.stage(splitChunks(buildPackage({ a: 'x' })), LIMITS);
       await store.packages.put(id, PLACE, TEXTS);
       await store.channels.write('shop', 'stable', '{}');
       await store.access.write('shop', '.htpasswd', `x${Math.random()}`);
@@ -73,18 +73,18 @@ describe('a disk that rejects writes', () => {
     it('full: rejects every write, and works again when there is room', async () => {
       await publish();
       const filler = join(mounted, 'filler');
-      await rejection(writeFile(filler, Buffer.alloc(4 << 20)));
+      await getRejection(writeFile(filler, Buffer.alloc(4 << 20)));
       for (const write of [
-        () => store.packages.stage(piecesOf(packageOf({ a: 'y'.repeat(100_000) })), LIMITS),
-        () => store.packages.describe(PLACE, { manifest: '{"a":1}'.repeat(1_000), signature: null }),
+        () => store.packages.stage(splitChunks(buildPackage({ a: 'y'.repeat(100_000) })), LIMITS),
+        () => store.packages.writeTexts(PLACE, { manifest: '{"a":1}'.repeat(1_000), signature: null }),
         () => store.channels.write('shop', 'stable', '{"a":1}'.repeat(1_000)),
         () => store.probe(65_536),
         () => store.access.write('shop', '.htpasswd', 'x'.repeat(10_000)),
       ])
-        expect((await rejection(write())).name).to.equal('DiskFull');
+        expect((await getRejection(write())).name).to.equal('DiskFull');
       expect(told).to.have.length(5);
-      expect((await store.packages.held(PLACE))?.texts?.manifest, 'what was there stays').to.equal('{}');
-      expect(await store.packages.staged()).to.deep.equal([]);
+      expect((await store.packages.readPackageInfo(PLACE))?.texts?.manifest, 'what was there stays').to.equal('{}');
+      expect(await store.packages.listStaged()).to.deep.equal([]);
       await truncate(filler, 0);
       await publish();
     });
@@ -93,15 +93,15 @@ describe('a disk that rejects writes', () => {
       await publish();
       mount('-o', 'remount,ro');
       for (const write of [
-        () => store.packages.stage(piecesOf(packageOf({ a: 'y' })), LIMITS),
+        () => store.packages.stage(splitChunks(buildPackage({ a: 'y' })), LIMITS),
         () => store.packages.link(PLACE, { ...PLACE, version: '2.0' }, TEXTS),
         () => store.packages.withdraw(PLACE),
         () => store.channels.write('shop', 'stable', '{"a":1}'),
         () => store.probe(0),
         () => store.access.write('shop', '.htpasswd', 'y'),
       ])
-        expect((await rejection(write())).name).to.equal('DiskUnwritable');
-      expect((await store.packages.held(PLACE))?.texts?.manifest).to.equal('{}');
+        expect((await getRejection(write())).name).to.equal('DiskUnwritable');
+      expect((await store.packages.readPackageInfo(PLACE))?.texts?.manifest).to.equal('{}');
       mount('-o', 'remount,rw');
       await store.probe(0);
       await publish();

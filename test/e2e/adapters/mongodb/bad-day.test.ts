@@ -8,8 +8,8 @@ import { MongoClient } from 'mongodb';
 import type { ConnectionState } from '../../../../adapters/mongodb/connection-lines.js';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
 import { StoreUnavailable } from '../../../../ports/store.js';
-import { until } from '../../../harness.js';
-import { mongoUrl } from '../../../support/mongo/server.js';
+import { waitUntil } from '../../../harness.js';
+import { findMongoUrl } from '../../../support/mongo/server.js';
 import { TcpProxy } from '../../../support/tcp-proxy.js';
 
 interface Row {
@@ -27,11 +27,11 @@ describe('mongodb: a bad day', function () {
   let store: MongoStore;
   let states: ConnectionState[];
   before(async function () {
-    direct = new URL((await mongoUrl()) ?? this.skip());
+    direct = new URL((await findMongoUrl()) ?? this.skip());
     direct.pathname = `/aos_bad_day_${randomBytes(4).toString('hex')}`;
   });
   beforeEach(async () => {
-    proxy = await TcpProxy.before({ host: direct.hostname, port: Number(direct.port) });
+    proxy = await TcpProxy.startBefore({ host: direct.hostname, port: Number(direct.port) });
     const url = new URL(direct);
     url.host = `127.0.0.1:${proxy.port}`;
     url.search = '?directConnection=true&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500&connectTimeoutMS=500';
@@ -39,7 +39,7 @@ describe('mongodb: a bad day', function () {
     // While it is away each ping tells so.
     const tell = (state: ConnectionState): void => void (state === states.at(-1) || states.push(state));
     // On a busy machine a first connection may exceed its short time limits.
-    await until('the store connects', async () => {
+    await waitUntil('the store connects', async () => {
       store = new MongoStore({ url: url.href, times: TIMES, tell });
       const isConnected = await store.connect().then(
         () => true,
@@ -51,7 +51,7 @@ describe('mongodb: a bad day', function () {
     states.length = 0;
   });
   afterEach(async () => {
-    proxy?.heal();
+    proxy?.restore();
     await store?.close();
     await proxy?.close();
     if (direct === undefined) return;
@@ -82,17 +82,17 @@ describe('mongodb: a bad day', function () {
     const writers = Array.from({ length: WRITERS }, (_, i) => write(i));
     const allWrite = async (): Promise<void> => {
       const before = [...done];
-      await until('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)));
+      await waitUntil('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)));
     };
-    const bad = [() => proxy.cut(), () => proxy.hold(), () => proxy.refuse(), () => proxy.delay(20)];
+    const bad = [() => proxy.resetConnections(), () => proxy.holdData(), () => proxy.rejectConnections(), () => proxy.setDelay(20)];
     for (let round = 0; round < ROUNDS; round++) {
       await allWrite();
       const kind = round % bad.length;
       bad[kind]?.();
       // What is held or refused is seen by a deadline, or is over before: both are tried. What is late is served all the same.
       if (kind === 3) await allWrite();
-      else if (kind > 0 && round % 8 < 4) await until('it is noticed', () => states.at(-1) === 'away');
-      proxy.heal();
+      else if (kind > 0 && round % 8 < 4) await waitUntil('it is noticed', () => states.at(-1) === 'away');
+      proxy.restore();
     }
     await allWrite();
     ending.abort();
@@ -108,8 +108,8 @@ describe('mongodb: a bad day', function () {
   it('fails immediately without a server, and recovers with the first ping', async () => {
     const rows = store.collection<Row>('rows');
     await rows.insert({ id: 'a' });
-    proxy.refuse();
-    await until('it is away', async () => {
+    proxy.rejectConnections();
+    await waitUntil('it is away', async () => {
       await rows.get('a').catch(() => null);
       return states.includes('away');
     });
@@ -118,34 +118,34 @@ describe('mongodb: a bad day', function () {
     const refused = await Promise.allSettled(Array.from({ length: 1_000 }, () => rows.get('a')));
     expect(refused.every(({ status }) => status === 'rejected')).to.equal(true);
     expect(proxy.connections).to.equal(before);
-    proxy.heal();
-    await until('it is back', () => states.at(-1) === 'connected');
+    proxy.restore();
+    await waitUntil('it is back', () => states.at(-1) === 'connected');
     expect(await rows.get('a')).to.deep.equal({ id: 'a' });
   });
 
   it('replaces a client that gets no response, and fails when the new one gets none either', async () => {
     const rows = store.collection<Row>('rows');
-    proxy.hold();
+    proxy.holdData();
     const error = await rows.get('a').then(
       () => null,
       (thrown: unknown) => thrown,
     );
     expect(error).to.be.instanceOf(StoreUnavailable);
-    await until('it is lost', () => states.includes('lost'));
+    await waitUntil('it is lost', () => states.includes('lost'));
     expect([...new Set(states)]).to.deep.equal(['away', 'replaced', 'lost']);
-    proxy.heal();
-    await until('it is back', () => states.at(-1) === 'connected');
+    proxy.restore();
+    await waitUntil('it is back', () => states.at(-1) === 'connected');
   });
 
   it('aborts operations without a deadline when concurrent pings get no response', async () => {
-    proxy.hold();
+    proxy.holdData();
     const error = await store.ensure([{ name: 'rows', indexes: [{ fields: ['text'] }] }]).then(
       () => null,
       (thrown: unknown) => thrown,
     );
     expect(error).to.be.instanceOf(StoreUnavailable);
-    proxy.heal();
-    await until('it is made', () =>
+    proxy.restore();
+    await waitUntil('it is made', () =>
       store.ensure([{ name: 'rows', indexes: [{ fields: ['text'] }] }]).then(
         () => true,
         () => false,

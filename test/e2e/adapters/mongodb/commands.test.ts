@@ -1,10 +1,10 @@
 /** The commands that MongoDB gets: what comes at once travels together, and much is written in steps. */
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
+import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
 import type { Collection, StoreConflict } from '../../../../ports/store.js';
 import { CommandCounter } from '../../../support/mongo/command-counter.js';
-import { mongoUrl } from '../../../support/mongo/server.js';
+import { findMongoUrl } from '../../../support/mongo/server.js';
 
 interface Row {
   id: string;
@@ -19,10 +19,10 @@ describe('the commands that MongoDB gets', function () {
   let rows: Collection<Row>;
   let url: URL;
   before(async function () {
-    server = (await mongoUrl()) ?? this.skip();
+    server = (await findMongoUrl()) ?? this.skip();
     url = new URL(server);
     url.pathname = `/aos_commands_${process.pid}`;
-    counter = await CommandCounter.before({ host: url.hostname, port: Number(url.port) });
+    counter = await CommandCounter.startBefore({ host: url.hostname, port: Number(url.port) });
     const near = new URL(url);
     near.host = `127.0.0.1:${counter.port}`;
     near.searchParams.set('directConnection', 'true');
@@ -34,7 +34,7 @@ describe('the commands that MongoDB gets', function () {
     await counter?.close();
     if (server === undefined) return;
     const client = await new MongoClient(url.href).connect();
-    await client.db(databaseOf(url.href)).dropDatabase();
+    await client.db(parseDatabaseName(url.href)).dropDatabase();
     await client.close();
   });
 
@@ -42,9 +42,9 @@ describe('the commands that MongoDB gets', function () {
   beforeEach(async () => {
     rows = store.collection<Row>(`rows_${(made += 1)}`);
     await rows.insert({ id: 'a', n: 0 });
-    counter.take();
+    counter.takeCommands();
   });
-  const names = (): string[] => counter.take().map(({ name }) => name);
+  const names = (): string[] => counter.takeCommands().map(({ name }) => name);
 
   it('are one for documents that are inserted concurrently, and each gets its own conflict', async () => {
     const ids = ['b', 'a', 'c', 'd', 'c'];
@@ -93,7 +93,7 @@ describe('the commands that MongoDB gets', function () {
 
   it('are one for a change of documents by ids, for those that match', async () => {
     await rows.bulk(['b', 'c', 'd'].map((id, n) => ({ insert: { id, n } })));
-    counter.take();
+    counter.takeCommands();
     expect(await rows.changeMany({ id: { in: ['a', 'b', 'c', 'x', 'c'] }, n: { lt: 1 } }, { inc: { n: 5 } })).to.equal(
       2,
     );
@@ -111,11 +111,11 @@ describe('the commands that MongoDB gets', function () {
   it('for a change of very many documents have batches of a thousand, and write each document once', async () => {
     const docs = Array.from({ length: 2_499 }, (_, i) => ({ id: `b${i}`, n: 0 }));
     await rows.bulk(docs.map((insert) => ({ insert })));
-    counter.take();
+    counter.takeCommands();
     expect(await rows.changeMany({ n: { gte: 0 } }, { inc: { n: 1 } })).to.equal(2_500);
     expect(names()).to.deep.equal(['find', 'update', 'find', 'update', 'find', 'update']);
     expect(await rows.groupCount('n')).to.deep.equal([{ key: 1, n: 2_500 }]);
-    counter.take();
+    counter.takeCommands();
     expect(await rows.remove({ n: 1 }, 1_200)).to.equal(1_200);
     expect(names()).to.deep.equal(['find', 'delete', 'find', 'delete']);
     expect(await rows.remove({ n: 1 })).to.equal(1_300);

@@ -1,10 +1,10 @@
 /** Which indexes MongoDB gets of those that are declared, and which go that an earlier version made. */
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { indexesOf, isOurs, servedBy } from '../../../../adapters/mongodb/indexes.js';
-import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
+import { buildIndexPlan, isManagedIndex, listServedFields } from '../../../../adapters/mongodb/indexes.js';
+import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
 import type { CollectionSpec } from '../../../../ports/store.js';
-import { mongoUrl } from '../../../support/mongo/server.js';
+import { findMongoUrl } from '../../../support/mongo/server.js';
 
 const SPEC: CollectionSpec = {
   name: 'rows',
@@ -15,7 +15,7 @@ const SPEC: CollectionSpec = {
 
 describe('mongodb, indexes', function () {
   it('of values share one', () => {
-    const { own, shared, instead } = indexesOf(SPEC);
+    const { own, shared, instead } = buildIndexPlan(SPEC);
     expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,at,_id', 'kind,_id', '~text']);
     expect(shared).to.deep.equal({
       key: { '$**': 1 },
@@ -23,33 +23,33 @@ describe('mongodb, indexes', function () {
       wildcardProjection: { person: 1, tags: 1 },
     });
     expect(instead.map(({ name }) => name)).to.deep.equal(['person,_id', 'tags,_id']);
-    expect(shared && servedBy(shared)).to.deep.equal(['person', 'tags']);
-    expect(own.flatMap(servedBy)).to.deep.equal(['ref', 'kind', 'kind', '~text']);
+    expect(shared && listServedFields(shared)).to.deep.equal(['person', 'tags']);
+    expect(own.flatMap(listServedFields)).to.deep.equal(['ref', 'kind', 'kind', '~text']);
   });
 
   it('of one path of values is an index like any other', () => {
-    const { own, shared } = indexesOf({ indexes: [], values: ['person'] });
+    const { own, shared } = buildIndexPlan({ indexes: [], values: ['person'] });
     expect([own.map(({ name }) => name), shared]).to.deep.equal([['person,_id'], null]);
   });
 
   it('are distinguished from those of an administrator', () => {
-    expect(isOurs({ key: { a: 1, _id: 1 }, name: 'a,_id' })).to.equal(true);
-    expect(isOurs({ key: { '$**': 1 }, name: 'few a,b' })).to.equal(true);
-    expect(isOurs({ key: { '$**': 1 }, name: '$**_1' })).to.equal(false);
-    expect(isOurs({ key: { a: 1, _id: 1 }, name: 'a_1__id_1' })).to.equal(false);
-    expect(isOurs({ key: { a: 1 }, name: 'a', unique: true })).to.equal(false);
-    expect(isOurs({ key: { _id: 1 }, name: '_id_' })).to.equal(false);
+    expect(isManagedIndex({ key: { a: 1, _id: 1 }, name: 'a,_id' })).to.equal(true);
+    expect(isManagedIndex({ key: { '$**': 1 }, name: 'few a,b' })).to.equal(true);
+    expect(isManagedIndex({ key: { '$**': 1 }, name: '$**_1' })).to.equal(false);
+    expect(isManagedIndex({ key: { a: 1, _id: 1 }, name: 'a_1__id_1' })).to.equal(false);
+    expect(isManagedIndex({ key: { a: 1 }, name: 'a', unique: true })).to.equal(false);
+    expect(isManagedIndex({ key: { _id: 1 }, name: '_id_' })).to.equal(false);
   });
 
   it('are dropped when no longer declared, except manual ones, and are idempotent', async function () {
-    const server = (await mongoUrl()) ?? this.skip();
+    const server = (await findMongoUrl()) ?? this.skip();
     const url = new URL(server);
     url.pathname = `/aos_indexes_${process.pid}`;
     const client = await new MongoClient(url.href).connect();
     const store = new MongoStore({ url: url.href });
     await store.connect();
     try {
-      const rows = client.db(databaseOf(url.href)).collection('rows');
+      const rows = client.db(parseDatabaseName(url.href)).collection('rows');
       const before = { name: 'rows', indexes: [{ fields: ['kind', 'at'] }, { fields: ['old'] }] };
       await store.ensure([before]);
       await rows.createIndex({ kind: 1, at: -1 }, { name: 'by hand' });
@@ -63,7 +63,7 @@ describe('mongodb, indexes', function () {
       expect(made).to.deep.equal(['_id_', 'by hand', 'kind,_id', 'kind,at,_id', 'ref', '~text', ...few].toSorted());
     } finally {
       await store.close();
-      await client.db(databaseOf(url.href)).dropDatabase();
+      await client.db(parseDatabaseName(url.href)).dropDatabase();
       await client.close();
     }
   });

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { engines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/engines.js';
 import { CommandCounter } from '../../../support/mongo/command-counter.js';
 import { TestService } from '../../../support/service.js';
 
@@ -27,16 +27,16 @@ describe('operations on MongoDB', function () {
   let service: TestService;
   let token: string;
   before(async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!settings) this.skip();
     const url = new URL(settings['SVC_STORAGE_URL'] ?? '');
-    counter = await CommandCounter.before({ host: url.hostname, port: Number(url.port) });
+    counter = await CommandCounter.startBefore({ host: url.hostname, port: Number(url.port) });
     url.host = `127.0.0.1:${counter.port}`;
     url.searchParams.set('directConnection', 'true');
     const limits = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__NEW_GROUPS_PER_HOUR: '0' };
-    service = await TestService.started({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:read');
+    service = await TestService.createStarted({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report,bugtracker:read');
     await post(error('Known'));
   });
   after(async () => {
@@ -59,14 +59,14 @@ describe('operations on MongoDB', function () {
   }
 
   /** Commands that the calls may have sent. */
-  const taken = (): number => counter.take().filter(({ collection }) => !BESIDE.test(collection)).length;
+  const taken = (): number => counter.takeCommands().filter(({ collection }) => !BESIDE.test(collection)).length;
 
   /** Of a call of the kind, on the average of a series of them: the cheapest, of more while all cost more than this. */
   async function costOf(call: (n: number) => Promise<void>, atMost = 0, calls = CALLS): Promise<number> {
     const series: number[] = [];
     const most = atMost === 0 ? SERIES : MOST_SERIES;
     for (let i = 0; i < SERIES || (i < most && Math.min(...series) > atMost); i++) {
-      counter.take();
+      counter.takeCommands();
       for (let n = 0; n < calls; n++) await call(i * calls + n);
       series.push(taken() / calls);
     }
@@ -132,8 +132,8 @@ describe('operations on MongoDB', function () {
   });
 
   it('are few in a second for an idle process', async () => {
-    counter.take();
+    counter.takeCommands();
     await pause(IDLE_S * 1_000);
-    expect(counter.take().length / IDLE_S).to.be.at.most(STATED.idle_per_process_second);
+    expect(counter.takeCommands().length / IDLE_S).to.be.at.most(STATED.idle_per_process_second);
   });
 });

@@ -1,12 +1,12 @@
 /** Search on MongoDB: what a document carries, what others see of it, and documents from before that are filled in steps. */
 import { expect } from 'chai';
 import { MongoClient, type Collection as Driver } from 'mongodb';
-import { candidatesOf } from '../../../../adapters/mongodb/candidates.js';
-import { pathOf, trigramField, extractValueTrigrams } from '../../../../adapters/mongodb/trigrams.js';
-import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
-import type { Stored } from '../../../../adapters/mongodb/translate.js';
+import { findCandidateIds } from '../../../../adapters/mongodb/candidates.js';
+import { parseTrigramField, toTrigramField, extractValueTrigrams } from '../../../../adapters/mongodb/trigrams.js';
+import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
+import type { MongoDoc } from '../../../../adapters/mongodb/translate.js';
 import type { CollectionSpec, Doc, Filter } from '../../../../ports/store.js';
-import { mongoUrl, NO_MONGODB } from '../../../support/mongo/server.js';
+import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../support/mongo/server.js';
 
 interface Row extends Doc {
   at: number;
@@ -23,23 +23,23 @@ const KNOWN = { texts: ['text'], leading: new Set(['_id', 'at', 'ref', '~text', 
 describe('mongodb, search', function () {
   let url = '';
   let client: MongoClient;
-  let driver: Driver<Stored>;
+  let driver: Driver<MongoDoc>;
   before(async function () {
-    const server = await mongoUrl();
+    const server = await findMongoUrl();
     if (server === null) {
-      process.stdout.write(`  ${NO_MONGODB}\n`);
+      process.stdout.write(`  ${NO_MONGODB_MESSAGE}\n`);
       this.skip();
     }
     const own = new URL(server);
     own.pathname = `/aos_lookups_${process.pid}`;
     url = own.href;
     client = await new MongoClient(url).connect();
-    driver = client.db(databaseOf(url)).collection<Stored>('rows');
+    driver = client.db(parseDatabaseName(url)).collection<MongoDoc>('rows');
   });
-  beforeEach(() => client.db(databaseOf(url)).dropDatabase());
+  beforeEach(() => client.db(parseDatabaseName(url)).dropDatabase());
   after(async () => {
     if (url === '') return;
-    await client.db(databaseOf(url)).dropDatabase();
+    await client.db(parseDatabaseName(url)).dropDatabase();
     await client.close();
   });
 
@@ -109,7 +109,7 @@ describe('mongodb, search', function () {
           insert: { id: `r${i + k}`, at: i, text: `order ${i + k}`, ref: `ref-${i + k}` },
         })),
       );
-    const candidates = (filter: Filter): Promise<string[] | null> => candidatesOf(driver, KNOWN, filter);
+    const candidates = (filter: Filter): Promise<string[] | null> => findCandidateIds(driver, KNOWN, filter);
     expect(await candidates({ text: { contains: 'order 2399' } }))
       .to.include('r2399')
       .and.have.length.below(30);
@@ -123,6 +123,6 @@ describe('mongodb, search', function () {
   });
 
   it('fields and paths translate both ways', () => {
-    for (const path of ['text', 'o.s', 'a_b.c1.d']) expect(pathOf(trigramField(path))).to.equal(path);
+    for (const path of ['text', 'o.s', 'a_b.c1.d']) expect(parseTrigramField(toTrigramField(path))).to.equal(path);
   });
 });

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
+import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
 import { storeContract, type StoreContract } from '../../../kit/contracts/store.js';
-import { rejection } from '../../../harness.js';
-import { times } from '../../../support/budget.js';
-import { mongoUrl, NO_MONGODB, sortsByUtf16 } from '../../../support/mongo/server.js';
+import { getRejection } from '../../../harness.js';
+import { scaleRepeats } from '../../../support/budget.js';
+import { findMongoUrl, NO_MONGODB_MESSAGE, sortsByUtf16 } from '../../../support/mongo/server.js';
 
 let url: URL | undefined;
 
 const contract: StoreContract = {
-  tries: (count) => times(count / 4),
+  tries: (count) => scaleRepeats(count / 4),
   async open(skip) {
-    const server = await mongoUrl();
-    if (server === null) return skip(NO_MONGODB);
+    const server = await findMongoUrl();
+    if (server === null) return skip(NO_MONGODB_MESSAGE);
     if (await sortsByUtf16(server))
       contract.utf16Order = 'this server sorts text by UTF-16 units, MongoDB by code point';
     url = new URL(server);
@@ -24,7 +24,7 @@ const contract: StoreContract = {
   async close() {
     if (!url) return;
     const client = await new MongoClient(url.href).connect();
-    await client.db(databaseOf(url.href)).dropDatabase();
+    await client.db(parseDatabaseName(url.href)).dropDatabase();
     await client.close();
   },
 };
@@ -33,7 +33,7 @@ storeContract('mongodb', contract);
 
 describe('a MongoDB store that is closed', () => {
   it('starts no write: an unhandled promise would end the process', async function () {
-    const server = (await mongoUrl()) ?? this.skip();
+    const server = (await findMongoUrl()) ?? this.skip();
     const path = new URL(server);
     path.pathname = `/aos_closed_${process.pid}`;
     const store = new MongoStore({ url: path.href });
@@ -52,14 +52,14 @@ describe('a MongoDB store that is closed', () => {
         () => rows.change({ id: 'a' }, { set: { n: 1 } }),
         () => rows.bulk([{ insert: { id: 'b' } }]),
       ];
-      for (const write of writes) expect((await rejection(write())).message).to.equal('the store is closed');
+      for (const write of writes) expect((await getRejection(write())).message).to.equal('the store is closed');
       // Node judges a rejection when the microtasks of its turn are done.
       await new Promise(setImmediate);
     } finally {
       process.off('unhandledRejection', keep);
       for (const listener of others) process.on('unhandledRejection', listener);
       const client = await new MongoClient(path.href).connect();
-      await client.db(databaseOf(path.href)).dropDatabase();
+      await client.db(parseDatabaseName(path.href)).dropDatabase();
       await client.close();
     }
     expect(lost).to.deep.equal([]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { InstanceLock, InstanceRunning } from '../../../../adapters/node/instance-lock.js';
-import { freeBytes } from '../../../../adapters/node/free-bytes.js';
+import { getFreeBytes } from '../../../../adapters/node/free-bytes.js';
 
 const MODULE = new URL('../../../../adapters/node/instance-lock.js', import.meta.url).href;
 
@@ -56,8 +56,8 @@ describe('InstanceLock', () => {
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${process.pid}) is running on ${folder}`,
     );
-    await lock.announce('http://127.0.0.1:8080');
-    expect(await InstanceLock.running(folder)).to.deep.equal({ pid: process.pid, url: 'http://127.0.0.1:8080' });
+    await lock.writeServerUrl('http://127.0.0.1:8080');
+    expect(await InstanceLock.readRunningServer(folder)).to.deep.equal({ pid: process.pid, url: 'http://127.0.0.1:8080' });
     expect((await stat(join(folder, 'server.json'))).mode & 0o777).to.equal(0o600);
     await lock.release();
     expect(await readdir(folder)).to.deep.equal([]);
@@ -66,7 +66,7 @@ describe('InstanceLock', () => {
 
   it('of a store is acquired once, for any data directory and any link of a second server', async () => {
     const lock = await acquire();
-    await lock.announce('http://127.0.0.1:8080');
+    await lock.writeServerUrl('http://127.0.0.1:8080');
     const other = await mkdtemp(join(tmpdir(), 'aos-lock-'));
     try {
       await writeFile(join(folder, 'aos.db'), '');
@@ -93,7 +93,7 @@ describe('InstanceLock', () => {
     await once(child, 'exit');
     await acquire();
     expect(JSON.parse(await readFile(join(folder, 'server.lock'), 'utf8'))).to.include({ pid: process.pid });
-    expect(await InstanceLock.running(folder)).to.equal(null);
+    expect(await InstanceLock.readRunningServer(folder)).to.equal(null);
   });
 
   it('is acquired by one of many that find a dead owner', async () => {
@@ -127,6 +127,6 @@ describe('InstanceLock', () => {
   });
 
   it('reports free bytes', async () => {
-    expect(await freeBytes(folder)).to.be.greaterThan(0);
+    expect(await getFreeBytes(folder)).to.be.greaterThan(0);
   });
 });

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { bundle } from '../../../adapters/sourcemaps/archives.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { TestService } from '../../../support/service.js';
 
 const MANY_MS = 300_000;
@@ -98,13 +98,13 @@ describe('hostile source maps', function () {
     if (process.platform !== 'linux') this.skip();
     TestService.asUsersRunIt = true;
     // It reads sixty items again and again until all are rewritten.
-    service = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '0' });
-    manager = await service.token('bugtracker:manage,projects:manage');
+    service = await TestService.createStarted({ SVC_LIMITS__API_PER_MINUTE: '0' });
+    manager = await service.createToken('bugtracker:manage,projects:manage');
     const projects = '/api/projects/v1/projects';
     const { body } = await service.request('POST', projects, manager, { slug: 'shop' });
     const key = await service.request('POST', `${projects}/shop/intake-keys`, manager, {});
     const dsn = new URL(String(key.body['dsn']));
-    const token = await service.token('bugtracker:manage', 'shop');
+    const token = await service.createToken('bugtracker:manage', 'shop');
     shop = { token, url: `/api${dsn.pathname}/envelope/`, key: dsn.username };
     expect(body['project']).to.be.an('object');
   });
@@ -207,7 +207,7 @@ describe('hostile source maps', function () {
   /** Each event in its source, at once or by the job; a minified one says why until then. */
   async function untilRewritten(columns: readonly number[]): Promise<void> {
     const expected = columns.map((_, n) => `src/m${n}.ts:${n + 1}#written${n}`).toSorted();
-    await until(
+    await waitUntil(
       'every event in its source',
       async () => {
         const found = await places();

@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { StoreFull, StoreUnavailable, type Collection, type Doc } from '../../../../ports/store.js';
-import { rejection } from '../../../kit/contracts/fixture.js';
-import { aos, serviceEnv } from '../../../support/service.js';
+import { getRejection } from '../../../kit/contracts/fixture.js';
+import { runCli, buildServiceEnv } from '../../../support/service.js';
 
 const run = promisify(execFile);
 const OTHERS = 65_534;
@@ -63,8 +63,8 @@ describe('sqlite, a bad disk', function () {
       await rows.insert({ id: 'before', text: 'kept' });
       const { bavail, bsize } = await statfs(disk);
       await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - 200_000));
-      for (const id of ['one', 'two']) expect(await rejection(rows.insert(large(id))), id).to.be.instanceOf(StoreFull);
-      expect(await rejection(rows.changeMany({}, { set: { text: 'y'.repeat(400_000) } }))).to.be.instanceOf(StoreFull);
+      for (const id of ['one', 'two']) expect(await getRejection(rows.insert(large(id))), id).to.be.instanceOf(StoreFull);
+      expect(await getRejection(rows.changeMany({}, { set: { text: 'y'.repeat(400_000) } }))).to.be.instanceOf(StoreFull);
       expect((await rows.find()).items).to.deep.equal([{ id: 'before', text: 'kept' }]);
       await rm(join(disk, 'ballast'));
       await rows.insert(large('after'));
@@ -80,7 +80,7 @@ describe('sqlite, a bad disk', function () {
     const { bavail, bsize } = await statfs(disk);
     await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
     for (const dir of ['data', 'new']) {
-      const { code, stderr } = await aos(serviceEnv(join(disk, dir)), ['serve']);
+      const { code, stderr } = await runCli(buildServiceEnv(join(disk, dir)), ['serve']);
       expect(stderr).to.match(
         new RegExp(`^configuration: data_dir ${join(disk, dir)} lies on a disk that is full \\(from [^\\n]*\\)\n$`),
       );
@@ -96,7 +96,7 @@ describe('sqlite, a bad disk', function () {
     const { bavail, bsize } = await statfs(disk);
     await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
     const again = new SqliteStore({ path: join(disk, 'data', 'aos.db') });
-    expect(((await rejection(again.connect())) as Error).message).to.equal(
+    expect(((await getRejection(again.connect())) as Error).message).to.equal(
       `cannot open ${join(disk, 'data', 'aos.db')}: its disk is full; aos doctor says what to do`,
     );
     await rm(join(disk, 'ballast'));
@@ -114,11 +114,11 @@ describe('sqlite, a bad disk', function () {
     // What a kernel does when a disk fails.
     await run('mount', ['-o', 'remount,abort', disk]);
     for (let n = 0; n < 3; n++) {
-      const error = await rejection(rows.insert({ id: `late${n}`, text: 'refused' }));
+      const error = await getRejection(rows.insert({ id: `late${n}`, text: 'refused' }));
       expect(error).to.be.instanceOf(StoreUnavailable);
       expect((error as Error).message).to.match(/^the store takes no calls: its (disk|file)/);
     }
-    expect((await rejection(store.ping())) instanceof StoreUnavailable, 'a ping tells too').to.equal(true);
+    expect((await getRejection(store.ping())) instanceof StoreUnavailable, 'a ping tells too').to.equal(true);
     expect((await rows.get('row7'))?.text).to.equal('kept');
     expect(await rows.count({ text: 'kept' })).to.equal(50);
     await store.close();
@@ -138,7 +138,7 @@ describe('sqlite, a bad disk', function () {
     const [store] = await opened();
     await store.close();
     await run('mount', ['-o', 'remount,ro', disk]);
-    const message = String(await rejection(new SqliteStore({ path: join(disk, 'data', 'aos.db') }).connect()));
+    const message = String(await getRejection(new SqliteStore({ path: join(disk, 'data', 'aos.db') }).connect()));
     expect(message).to.match(/read-only|EROFS/);
   });
 
@@ -150,7 +150,7 @@ describe('sqlite, a bad disk', function () {
       process.setgid(${OTHERS}); process.setuid(${OTHERS});
       const { SqliteStore } = await import(${JSON.stringify(new URL('../../../../adapters/sqlite/store.js', import.meta.url).href)});
       await new SqliteStore({ path: ${JSON.stringify(join(disk, 'data', 'aos.db'))} }).connect();`;
-    const failed = await rejection(run(process.execPath, ['--input-type=module', '-e', script]));
+    const failed = await getRejection(run(process.execPath, ['--input-type=module', '-e', script]));
     expect(String((failed as { stderr?: string }).stderr)).to.match(/EACCES|may not open|cannot be opened/);
   });
 });

@@ -1,7 +1,7 @@
 /** Runs the real agent as a process of its own; test/clients/agent/agent.ts has what needs none. */
 import { spawn } from 'node:child_process';
 import { AROUND, MAIN, type Ran } from '../../../clients/agent/agent.js';
-import { bundledOr } from '../../../support/bundled.js';
+import { resolveProgram } from '../../../support/bundled.js';
 
 export {
   install,
@@ -16,7 +16,7 @@ export {
 } from '../../../clients/agent/agent.js';
 
 /** The same program with hooks that stop it. */
-export const FAULTY = bundledOr('test/e2e/clients/agent/faulty.js', 'faulty-agent.cjs');
+export const FAULTY = resolveProgram('test/e2e/clients/agent/faulty.js', 'faulty-agent.cjs');
 
 export interface RunOptions {
   env?: Record<string, string>;

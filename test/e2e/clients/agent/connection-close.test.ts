@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer } from '../../../support/release-server.js';
+import { createKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runAgent, scratch } from './agent.js';
 
 describe('update-agent behind a proxy that answers Connection: close', () => {
@@ -14,7 +14,7 @@ describe('update-agent behind a proxy that answers Connection: close', () => {
   const folders: string[] = [];
 
   before(async () => {
-    server = new ReleaseServer(newKeys());
+    server = new ReleaseServer(createKeys());
     await server.start();
     front = createServer((asked, answer) => {
       const { method, headers, url } = asked;

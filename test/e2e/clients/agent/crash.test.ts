@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer } from '../../../support/release-server.js';
-import { until } from '../../../harness.js';
+import { createKeys, ReleaseServer } from '../../../support/release-server.js';
+import { waitUntil } from '../../../harness.js';
 import { FAULTY, install, remove, runAgent, scratch, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 /** Says that it was started, and by which version. */
 const app = (version: string): string =>
   `require('node:fs').writeFileSync(require('node:path').join(__dirname, 'started'), '${version}')`;
@@ -45,6 +45,6 @@ describe('update-agent: an uncaught error', () => {
       expect(await readFile(join(dir, 'app.cjs'), 'utf8')).to.equal(app(version));
       if (code !== 0) expect(ran.stderr).to.include('unexpected error: of a library');
       const started = (): Promise<string> => readFile(join(dir, 'started'), 'utf8').catch(() => '');
-      await until(`${version} is started`, async () => (await started()) === version, 60_000);
+      await waitUntil(`${version} is started`, async () => (await started()) === version, 60_000);
     });
 });

@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { archiveOf, type SourceFile } from '../../../support/release-server.js';
-import { ADMIN, TestService } from '../../../support/service.js';
-import { until } from '../../../harness.js';
+import { buildArchive, type SourceFile } from '../../../support/release-server.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
+import { waitUntil } from '../../../harness.js';
 import { install, remove, scratch } from './agent.js';
 import { isRequired } from '../../../support/required.js';
 
@@ -45,9 +45,9 @@ describe('update-agent: the executable', function () {
       await symlink(stdout.trim(), join(path, tool));
     }
     agent = join(dir, 'agent', 'update-agent');
-    service = await TestService.started({ SVC_SETUP__BUILT_AGENTS: BUILT });
+    service = await TestService.createStarted({ SVC_SETUP__BUILT_AGENTS: BUILT });
     const offered = async (): Promise<boolean> => (await fetch(`${service.url}/installer/installer.json`)).ok;
-    await until('the agents are in place', offered);
+    await waitUntil('the agents are in place', offered);
   });
   after(async () => {
     await service?.dispose();
@@ -68,13 +68,13 @@ describe('update-agent: the executable', function () {
       child.once('error', reject);
       child.once('close', (code) => resolve({ code: code ?? -1, ...texts }));
     });
-  const asAdmin = { SVC_USERNAME: ADMIN.username, SVC_PASSWORD: ADMIN.password };
+  const asAdmin = { SVC_USERNAME: ADMIN_ACCOUNT.username, SVC_PASSWORD: ADMIN_ACCOUNT.password };
 
   async function publish(version: string, files: readonly SourceFile[], token: string): Promise<void> {
     const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=${version}&channel=stable`;
     const meta = Buffer.from(JSON.stringify({ entry: 'app.sh' })).toString('base64');
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/gzip', 'x-package-meta': meta };
-    const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(archiveOf(files)) });
+    const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(buildArchive(files)) });
     expect(answer.status, await answer.text()).to.equal(201);
   }
 
@@ -103,8 +103,8 @@ describe('update-agent: the executable', function () {
   });
 
   it('updates an installation and replaces itself in it', async () => {
-    await service.project('shop');
-    const token = await service.token('updateservice:publish');
+    await service.createProject('shop');
+    const token = await service.createToken('updateservice:publish');
     const root = join(dir, 'shop');
     const files = (n: number): SourceFile[] => [
       { path: 'app.sh', content: `#!/bin/sh\necho ${n}\n`, mode: '0755' },
@@ -138,7 +138,7 @@ describe('update-agent: the executable', function () {
     const args = ['--action', 'monitor', '--server', service.url, '--dir', join(dir, 'monitor')];
     const ran = await run(agent, [...args, '--monitor-name', 'bare', '--yes'], asAdmin);
     expect(ran, ran.stderr).to.include({ code: 0, stderr: '' });
-    const read = await service.token('watchdog:read');
+    const read = await service.createToken('watchdog:read');
     const { body } = await service.request('GET', '/api/watchdog/v1/monitors', read);
     expect((body['items'] as object[])[0]).to.include({ source: 'bare', state: 'up' });
   });

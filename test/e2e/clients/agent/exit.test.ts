@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EXIT } from '../../../../clients/agent/exit.js';
+import { EXIT_CODES } from '../../../../clients/agent/exit.js';
 import { readOptions } from '../../../../clients/agent/options.js';
-import { OPTIONS } from '../../../../clients/agent/options/table.js';
-import { newKeys, ReleaseServer, sha256, sign } from '../../../support/release-server.js';
+import { OPTION_SPECS } from '../../../../clients/agent/options/table.js';
+import { createKeys, ReleaseServer, sha256, sign } from '../../../support/release-server.js';
 import { install, MAIN, offlinePackage, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 
 describe('update-agent: exit codes', function () {
   let server: ReleaseServer;
@@ -55,7 +55,7 @@ describe('update-agent: exit codes', function () {
   }
 
   /** One situation for each code. */
-  const table: { code: keyof typeof EXIT; when: string; run: () => Promise<Ran>; output: RegExp }[] = [
+  const table: { code: keyof typeof EXIT_CODES; when: string; run: () => Promise<Ran>; output: RegExp }[] = [
     { code: 'done', when: 'updated', run: () => runHere(base), output: /^UPDATED: 1\.0\.0 -> 1\.1\.0\n$/ },
     {
       code: 'done',
@@ -215,14 +215,14 @@ describe('update-agent: exit codes', function () {
   ];
 
   for (const { code, when, run, output } of table)
-    it(`${EXIT[code]} ${code}: ${when}`, async () => {
+    it(`${EXIT_CODES[code]} ${code}: ${when}`, async () => {
       const ran = await run();
-      expect(ran.code, ran.stdout + ran.stderr).to.equal(EXIT[code]);
+      expect(ran.code, ran.stdout + ran.stderr).to.equal(EXIT_CODES[code]);
       expect(ran.stdout + ran.stderr).to.match(output);
     });
 
   it('equal those of the contract', () => {
-    expect(Object.values(EXIT)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 64]);
+    expect(Object.values(EXIT_CODES)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 64]);
   });
 
   describe('64, before any change', () => {
@@ -327,7 +327,7 @@ describe('update-agent: exit codes', function () {
     it('--help names every option', async () => {
       const { stdout, code } = await runHere(['--help']);
       expect(code).to.equal(0);
-      for (const [name, spec] of Object.entries(OPTIONS))
+      for (const [name, spec] of Object.entries(OPTION_SPECS))
         if (!('fileOnly' in spec)) expect(stdout).to.include(`--${name}`);
     });
 

@@ -7,8 +7,8 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOOKS, type Hooks } from '../../../../clients/agent/hooks.js';
-import { run } from '../../../../clients/agent/run.js';
+import { DEFAULT_HOOKS, type Hooks } from '../../../../clients/agent/hooks.js';
+import { runAgent } from '../../../../clients/agent/run.js';
 
 const { FAULT_AT, FAULT_COUNT, FAULT_FILL, FAULT_COPY, FAULT_THROW } = process.env;
 const [fillAt, ballast] = (FAULT_FILL ?? '').split(' ');
@@ -25,7 +25,7 @@ function fill(path: string): void {
 }
 
 const hooks: Hooks = {
-  ...HOOKS,
+  ...DEFAULT_HOOKS,
   at: (name, path) => {
     point++;
     if (FAULT_COUNT !== undefined) appendFileSync(FAULT_COUNT, `${name} ${path}\n`);
@@ -39,4 +39,4 @@ const hooks: Hooks = {
     if (point === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
   },
 };
-void run(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then((code) => (process.exitCode = code));
+void runAgent(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then((code) => (process.exitCode = code));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { packager, writeTree } from '../packager/harness.js';
 import { remove, runAgent, runAlike, scratch, treeOf, type Ran } from './agent.js';
 import { atTerminal, hasTerminal, type Session, type Typed } from './terminal.js';
@@ -75,7 +75,7 @@ describe('update-agent: install', function () {
   let dir: string;
 
   const publish = async (project: string, version: string, files: Record<string, string>): Promise<void> => {
-    const token = await service.token('updateservice:publish');
+    const token = await service.createToken('updateservice:publish');
     const root = join(work, `${project}-${version}`);
     await writeTree(join(root, 'any'), { 'package.json': JSON.stringify({ version }), ...files });
     await writeTree(root, { 'packager.json': JSON.stringify({ preservePatterns: ['config/*'], platform: 'any' }) });
@@ -86,8 +86,8 @@ describe('update-agent: install', function () {
 
   before(async () => {
     work = await scratch();
-    service = await TestService.here();
-    for (const project of ['shop', 'plain']) await service.project(project);
+    service = await TestService.createInProcess();
+    for (const project of ['shop', 'plain']) await service.createProject(project);
     await publish('shop', '1.0.0', {
       'bin/start.sh': '#!/bin/sh\necho 1\n',
       'config/app.json': APP_JSON,
@@ -107,10 +107,10 @@ describe('update-agent: install', function () {
 
   const around = (): Record<string, string> => ({ HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
   const installing = (args: string[]): string[] => {
-    return ['--action', 'install', '--server', service.url, '--username', ADMIN.username, '--allow-targets', ...args];
+    return ['--action', 'install', '--server', service.url, '--username', ADMIN_ACCOUNT.username, '--allow-targets', ...args];
   };
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
-    runAlike(installing(args), { SVC_PASSWORD: ADMIN.password, ...around(), ...env });
+    runAlike(installing(args), { SVC_PASSWORD: ADMIN_ACCOUNT.password, ...around(), ...env });
   const type = (args: string[], typed: Typed[], env: Record<string, string> = {}): Promise<Session> =>
     atTerminal(args, typed, { env: { ...around(), ...env }, cwd: home });
   const text = (path: string): Promise<string> => readFile(join(dir, path), 'utf8');
@@ -128,7 +128,7 @@ describe('update-agent: install', function () {
 
   describe('unattended', () => {
     it('installs, sets up, and can be updated afterwards', async () => {
-      const env = { SVC_PASSWORD: ADMIN.password, ...around(), SVC_SET_DB_PASSWORD: 'p"w & <x>' };
+      const env = { SVC_PASSWORD: ADMIN_ACCOUNT.password, ...around(), SVC_SET_DB_PASSWORD: 'p"w & <x>' };
       const ran = await runAgent(installing(['--project', 'shop', '--dir', dir]), { env });
       expect(ran.code, ran.stderr).to.equal(0);
       expect(ran.stdout).to.equal('UPDATED: none -> 1.0.0\nOpen http://localhost[31m and log in.\n');
@@ -181,12 +181,12 @@ describe('update-agent: install', function () {
         '--dir',
         dir,
         '--username',
-        ADMIN.username,
+        ADMIN_ACCOUNT.username,
         '--set',
         'mode=cluster',
         '--allow-targets',
       ];
-      const env = { ...around(), SVC_PASSWORD: ADMIN.password, APP_DB_PASSWORD: 'detected', SVC_SET_PEERS: 'a,b' };
+      const env = { ...around(), SVC_PASSWORD: ADMIN_ACCOUNT.password, APP_DB_PASSWORD: 'detected', SVC_SET_PEERS: 'a,b' };
       const configured = await runAlike(args, env);
       expect(configured.code, configured.stderr).to.equal(0);
       expect(await text('config/app.ini')).to.equal('[server]\nmode=cluster\npeers=a,b\n');
@@ -253,8 +253,8 @@ describe('update-agent: install', function () {
         [['--dir', dir, '--server', service.url], {}, /--username is missing/],
         [['--dir', dir, '--server', service.url, '--username', 'x'], {}, /SVC_PASSWORD/],
         [
-          ['--dir', dir, '--server', service.url, '--username', ADMIN.username],
-          { SVC_PASSWORD: ADMIN.password },
+          ['--dir', dir, '--server', service.url, '--username', ADMIN_ACCOUNT.username],
+          { SVC_PASSWORD: ADMIN_ACCOUNT.password },
           /--project is missing: one of plain, shop/,
         ],
       ];
@@ -313,7 +313,7 @@ describe('update-agent: install', function () {
       expect(ran.stdout).to.not.include('geheim');
       expect(await text('.update-agent/log/update-agent.log'))
         .to.not.include('geheim')
-        .and.not.include(ADMIN.password);
+        .and.not.include(ADMIN_ACCOUNT.password);
     });
   });
 
@@ -323,8 +323,8 @@ describe('update-agent: install', function () {
     });
     const login: Typed[] = [
       { when: 'Address of the service', type: '' },
-      { when: 'Account: ', type: `${ADMIN.username}\r` },
-      { when: `Password of ${ADMIN.username}: `, type: `${ADMIN.password}\r` },
+      { when: 'Account: ', type: `${ADMIN_ACCOUNT.username}\r` },
+      { when: `Password of ${ADMIN_ACCOUNT.username}: `, type: `${ADMIN_ACCOUNT.password}\r` },
     ];
 
     it('prompts for all values, with choices, and shows no password', async () => {
@@ -350,7 +350,7 @@ describe('update-agent: install', function () {
       );
       expect(ran.code, ran.screen).to.equal(0);
       expect(ran.screen).to.include('Shown on the first page.').and.include('UPDATED: none -> 1.0.0');
-      expect(ran.screen).to.not.include(ADMIN.password).and.not.include('sesam');
+      expect(ran.screen).to.not.include(ADMIN_ACCOUNT.password).and.not.include('sesam');
       expect(JSON.parse((await text('config/app.json')).replace(/\/\/.*/, ''))).to.deep.equal({
         ui: { greeting: 'Moin' },
         keep: [1, 2],

@@ -9,14 +9,14 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { times } from '../../../support/budget.js';
-import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
+import { scaleRepeats } from '../../../support/budget.js';
+import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
 import { FAULTY, install, offlinePackage, remove, runAgent, runHere, scratch, treeOf, type Ran } from './agent.js';
 
-const RANDOM_KILLS = times(5);
+const RANDOM_KILLS = scaleRepeats(5);
 /** Beside the copies, each so many-th point is one of a kill. */
-const KILLED = times(1) > 1 ? 1 : 8;
-const keys = newKeys();
+const KILLED = scaleRepeats(1) > 1 ? 1 : 8;
+const keys = createKeys();
 const pin = sha256(keys.spki);
 
 const OLD: SourceFile[] = [

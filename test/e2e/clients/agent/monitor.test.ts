@@ -6,10 +6,10 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cronLine, withLine } from '../../../../clients/agent/monitoring/crontab.js';
-import { readOffer } from '../../../../clients/agent/monitoring/offer.js';
-import { scriptOf } from '../../../../plugins/setup/script.js';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { buildCronLine, replaceLine } from '../../../../clients/agent/monitoring/crontab.js';
+import { parseOffer } from '../../../../clients/agent/monitoring/offer.js';
+import { buildReportScript } from '../../../../plugins/setup/script.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { remove, runAgent, runAlike, scratch, type Ran } from './agent.js';
 
 const run = promisify(execFile);
@@ -32,8 +32,8 @@ describe('update-agent: monitor', function () {
   let tools: string;
 
   before(async () => {
-    service = await TestService.here();
-    read = await service.token('watchdog:read');
+    service = await TestService.createInProcess();
+    read = await service.createToken('watchdog:read');
   });
   after(() => service.dispose());
   beforeEach(async () => {
@@ -45,10 +45,10 @@ describe('update-agent: monitor', function () {
   afterEach(() => remove(home));
 
   const monitoring = (args: string[]): string[] => {
-    return ['--action', 'monitor', '--server', service.url, '--username', ADMIN.username, ...args];
+    return ['--action', 'monitor', '--server', service.url, '--username', ADMIN_ACCOUNT.username, ...args];
   };
   const around = (): Record<string, string> => {
-    return { SVC_PASSWORD: ADMIN.password, HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}` };
+    return { SVC_PASSWORD: ADMIN_ACCOUNT.password, HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}` };
   };
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
     runAlike(monitoring(args), { ...around(), ...env });
@@ -203,22 +203,22 @@ describe('update-agent: crontab', () => {
         const mine = `* * * * * x # aos:${source}`;
         const rest = others.filter((one) => !one.endsWith(` # aos:${source}`));
         const text = Buffer.from(rest.map((one) => `${one}\n`).join('')).toString('latin1');
-        const once = withLine(text, mine, source);
+        const once = replaceLine(text, mine, source);
         expect(once).to.equal(`${text}${mine}\n`);
-        expect(withLine(once, mine, source)).to.equal(once);
+        expect(replaceLine(once, mine, source)).to.equal(once);
       }),
     );
   });
 
   it('ends the last line of a crontab without a line end', () => {
-    expect(withLine('a', 'b', 's')).to.equal('a\nb\n');
+    expect(replaceLine('a', 'b', 's')).to.equal('a\nb\n');
   });
 
   it('quotes any path, so that the shell restores it', async () => {
     const path = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text));
     await fc.assert(
       fc.asyncProperty(path, async (script) => {
-        const text = cronLine('* * * * *', script, 's')
+        const text = buildCronLine('* * * * *', script, 's')
           .split(' ')
           .slice(6)
           .join(' ')
@@ -229,12 +229,12 @@ describe('update-agent: crontab', () => {
       }),
       { numRuns: 50 },
     );
-    expect(() => cronLine('* * * * *', '/a\nb', 's')).to.throw(/control characters/);
+    expect(() => buildCronLine('* * * * *', '/a\nb', 's')).to.throw(/control characters/);
   });
 });
 
 describe('update-agent: validation of monitor responses', () => {
-  const script = scriptOf('linux-x64', { url: 'https://aos.example/ping', source: 'web', interval_seconds: 60 });
+  const script = buildReportScript('linux-x64', { url: 'https://aos.example/ping', source: 'web', interval_seconds: 60 });
   const good = {
     monitor: { source: 'web' },
     token: `wd_live_${'a'.repeat(43)}`,
@@ -244,7 +244,7 @@ describe('update-agent: validation of monitor responses', () => {
   };
 
   it('accepts a valid response', () => {
-    expect(readOffer(good, 'cron')).to.deep.include({ source: 'web', schedule: { expression: '*/5 0-23/2 * * *' } });
+    expect(parseOffer(good, 'cron')).to.deep.include({ source: 'web', schedule: { expression: '*/5 0-23/2 * * *' } });
   });
 
   /** Malicious mirror: each field may lead elsewhere. */
@@ -266,7 +266,7 @@ describe('update-agent: validation of monitor responses', () => {
   ];
   for (const [field, lie] of lies) {
     it(`rejects a wrong ${field}: ${JSON.stringify(lie).slice(0, 60)}`, () => {
-      expect(() => readOffer({ ...good, ...lie }, 'cron')).to.throw(`the server’s answer: ${field} `);
+      expect(() => parseOffer({ ...good, ...lie }, 'cron')).to.throw(`the server’s answer: ${field} `);
     });
   }
 });

@@ -6,12 +6,12 @@ import { createServer, request as httpRequest, type Server, type ServerResponse 
 import { connect, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { until } from '../../../harness.js';
-import { newKeys, ReleaseServer, sha256, type Release } from '../../../support/release-server.js';
+import { waitUntil } from '../../../harness.js';
+import { createKeys, ReleaseServer, sha256, type TestRelease } from '../../../support/release-server.js';
 import { certificates } from '../../plugins/probes/certificates.js';
 import { install, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 const LICENSE = 'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY';
 const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
@@ -20,7 +20,7 @@ describe('update-agent: the network', function () {
   let server: ReleaseServer;
   let other: ReleaseServer;
   let dir: string;
-  let release: Release;
+  let release: TestRelease;
   const go = (args: string[] = [], env: Record<string, string> = {}): Promise<Ran> =>
     runHere(['--server', server.url, '--dir', dir, ...args], env);
   const packages = (of: ReleaseServer): { line: string; headers: Record<string, unknown> }[] =>
@@ -49,7 +49,7 @@ describe('update-agent: the network', function () {
     const breakOff = (response: ServerResponse): void => {
       response.write(release.archive.subarray(0, 150_000));
       const isStored = async (): Promise<boolean> => (await stat(part()).catch(() => ({ size: 0 }))).size > 0;
-      void until('some bytes are stored', isStored).finally(() => response.destroy());
+      void waitUntil('some bytes are stored', isStored).finally(() => response.destroy());
     };
     const before = async (bytes: Buffer): Promise<void> => {
       await mkdir(join(dir, '.update-agent', 'download'), { recursive: true });

@@ -16,10 +16,10 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
+import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
 import { FAULTY, install, offlinePackage, remove, runAgent, runAlike, scratch, treeOf, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 const pin = sha256(keys.spki);
 const isRoot = process.getuid?.() === 0;
 const USER = 12_345;

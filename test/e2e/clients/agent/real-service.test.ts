@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { archiveOf, type SourceFile } from '../../../support/release-server.js';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { buildArchive, type SourceFile } from '../../../support/release-server.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { install, remove, runAgent, scratch, type Ran } from './agent.js';
 
 const files = (version: string): SourceFile[] => [
@@ -19,9 +19,9 @@ describe('update-agent and service', () => {
 
   before(async () => {
     dir = await scratch();
-    service = await TestService.here();
-    for (const product of ['shop', 'steep']) await service.project(product);
-    token = await service.token('updateservice:publish');
+    service = await TestService.createInProcess();
+    for (const product of ['shop', 'steep']) await service.createProject(product);
+    token = await service.createToken('updateservice:publish');
   });
   after(async () => {
     await service.dispose();
@@ -36,13 +36,13 @@ describe('update-agent and service', () => {
     const answer = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip', 'x-package-meta': meta },
-      body: new Uint8Array(archiveOf(files(version))),
+      body: new Uint8Array(buildArchive(files(version))),
     });
     expect(answer.status, await answer.text()).to.equal(201);
   }
   const go = (...args: string[]): Promise<Ran> =>
-    runAgent(['--server', service.url, '--dir', dir, '--username', ADMIN.username, '--require-signed', ...args], {
-      env: { SVC_PASSWORD: ADMIN.password },
+    runAgent(['--server', service.url, '--dir', dir, '--username', ADMIN_ACCOUNT.username, '--require-signed', ...args], {
+      env: { SVC_PASSWORD: ADMIN_ACCOUNT.password },
     });
 
   it('is up to date, confirmed by a fresh statement, and pins the key', async () => {
@@ -100,10 +100,10 @@ describe('update-agent and service', () => {
           '--server',
           service.url,
           '--username',
-          ADMIN.username,
+          ADMIN_ACCOUNT.username,
           '--require-signed',
         ]),
-        { env: { SVC_PASSWORD: ADMIN.password, HOME: fresh } },
+        { env: { SVC_PASSWORD: ADMIN_ACCOUNT.password, HOME: fresh } },
       );
       expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
       expect(await readFile(join(fresh, 'steep', 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 3.0.0\n');

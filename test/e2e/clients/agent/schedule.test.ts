@@ -6,9 +6,9 @@ import { rootCertificates } from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { until } from '../../../harness.js';
-import { archiveOf } from '../../../support/release-server.js';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { waitUntil } from '../../../harness.js';
+import { buildArchive } from '../../../support/release-server.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { MAIN, remove, runAgent, scratch, type Ran } from './agent.js';
 
 const run = promisify(execFile);
@@ -35,23 +35,23 @@ describe('update-agent: schedule', function () {
     const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=${version}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${await service.token('updateservice:publish')}`,
+        authorization: `Bearer ${await service.createToken('updateservice:publish')}`,
         'content-type': 'application/gzip',
       },
-      body: new Uint8Array(archiveOf([{ path: 'app.txt', content: version }])),
+      body: new Uint8Array(buildArchive([{ path: 'app.txt', content: version }])),
     });
     expect(status).to.equal(201);
   };
 
   before(async () => {
-    service = await TestService.here();
-    await service.project('shop');
-    const made = await service.request('POST', '/api/license/v1/licenses', await service.token('license:manage'), {
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    const made = await service.request('POST', '/api/license/v1/licenses', await service.createToken('license:manage'), {
       product: 'shop',
     });
     key = made.body['key'] as string;
     await publish('1.0.0');
-    await until('the key opens the store', async () => {
+    await waitUntil('the key opens the store', async () => {
       home = await scratch();
       const ran = await runAgent(installing(['--license-key', key]), { env: { HOME: home } });
       await remove(home);
@@ -123,12 +123,12 @@ describe('update-agent: schedule', function () {
 
   it('stores an account with the path of its password file, so that later runs are authorized', async () => {
     const file = join(home, 'password');
-    await writeFile(file, `${ADMIN.password}\n`, { mode: 0o600 });
-    expect((await go(installing(['--username', ADMIN.username, '--password-file', file]))).code).to.equal(0);
+    await writeFile(file, `${ADMIN_ACCOUNT.password}\n`, { mode: 0o600 });
+    expect((await go(installing(['--username', ADMIN_ACCOUNT.username, '--password-file', file]))).code).to.equal(0);
     expect((await schedule(['--yes'])).code).to.equal(0);
     const config = await readFile(join(dir, '.update-agent', 'agent.json'), 'utf8');
-    expect(JSON.parse(config)).to.include({ username: ADMIN.username, 'password-file': file });
-    expect(config).to.not.include(ADMIN.password);
+    expect(JSON.parse(config)).to.include({ username: ADMIN_ACCOUNT.username, 'password-file': file });
+    expect(config).to.not.include(ADMIN_ACCOUNT.password);
     expect((await stat(join(dir, '.update-agent', 'agent.json'))).mode & 0o777).to.equal(0o600);
     await publish('1.1.0');
     expect(await runCronLine()).to.include('UPDATED: 1.0.0 -> 1.1.0\n');
@@ -138,7 +138,7 @@ describe('update-agent: schedule', function () {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(dir, '.update-agent', 'agent.json'), '{}', { mode: 0o600 });
     const server = ['--server', service.url, '--yes'];
-    const account = await schedule([...server, '--username', ADMIN.username], { SVC_PASSWORD: ADMIN.password });
+    const account = await schedule([...server, '--username', ADMIN_ACCOUNT.username], { SVC_PASSWORD: ADMIN_ACCOUNT.password });
     expect(account.code).to.equal(64);
     expect(account.stderr).to.include('--password-file');
     const none = await schedule(server);

@@ -10,9 +10,9 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { times } from '../../../support/budget.js';
-import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
-import { until } from '../../../harness.js';
+import { scaleRepeats } from '../../../support/budget.js';
+import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
+import { waitUntil } from '../../../harness.js';
 import { atTerminal, hasTerminal } from './terminal.js';
 import { install, MAIN, offlinePackage, remove, scratch, treeOf, type Ran } from './agent.js';
 import { isRequired } from '../../../support/required.js';
@@ -33,13 +33,13 @@ type Program = readonly [string, ...string[]];
 const COMPILED: Readonly<Record<string, Program>> = { 'the compiled program': [process.execPath, MAIN] };
 const BUILT: Readonly<Record<string, Program>> = { 'the executable': [EXECUTABLE] };
 /** The executable is the compiled program, and what users run; both where there is more time, as in `.ci/run`. */
-const PROGRAMS = { ...(existsSync(EXECUTABLE) && times(1) === 1 ? {} : COMPILED), ...BUILT };
+const PROGRAMS = { ...(existsSync(EXECUTABLE) && scaleRepeats(1) === 1 ? {} : COMPILED), ...BUILT };
 
 const OWNER = 12_345;
 const STRANGER = 23_456;
 const SECRET = 'geheim-geheim-1';
 const isRoot = process.getuid?.() === 0;
-const keys = newKeys();
+const keys = createKeys();
 const pin = sha256(keys.spki);
 const OLD: SourceFile[] = [{ path: 'app.txt', content: 'old' }];
 const NEW: SourceFile[] = [{ path: 'app.txt', content: 'new' }];
@@ -325,7 +325,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
       try {
         let child = '';
-        await until('the child is at work', async () => {
+        await waitUntil('the child is at work', async () => {
           child =
             (await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => '')).trim().split(' ')[0] ?? '';
           return child !== '' && existsSync(join(dir, '.update-agent', 'staging'));

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer, type Release, type SourceFile } from '../../../support/release-server.js';
+import { createKeys, ReleaseServer, type TestRelease, type SourceFile } from '../../../support/release-server.js';
 import { install, remove, runAgent, runAlike, scratch, treeOf, type Ran } from './agent.js';
 
-const keys = newKeys();
+const keys = createKeys();
 const OLD: SourceFile[] = [
   { path: 'app.sh', content: '#!/bin/sh\necho 1\n', mode: '0755' },
   { path: 'lib/core.txt', content: 'core 1' },
@@ -26,7 +26,7 @@ const NEW: SourceFile[] = [
 describe('update-agent: update', function () {
   let server: ReleaseServer;
   let dir: string;
-  let old: Release;
+  let old: TestRelease;
   const go = (...args: string[]): Promise<Ran> =>
     runAlike(['--server', server.url, '--dir', dir, '--channel', 'stable', ...args]);
 

@@ -8,8 +8,8 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { until } from '../../../harness.js';
-import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
+import { waitUntil } from '../../../harness.js';
+import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
 import { isAvailable } from '../../../support/required.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { install, offlinePackage, remove, scratch, treeOf } from './agent.js';
@@ -19,7 +19,7 @@ const NODE = process.env['SVC_TEST_WINDOWS_NODE'] ?? '';
 const CMD = '/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/cmd.exe';
 const MAIN = join(projectRoot(), 'dist', 'clients', 'agent', 'main.js');
 const FAULTY = join(projectRoot(), 'dist', 'test', 'e2e', 'clients', 'agent', 'faulty.js');
-const keys = newKeys();
+const keys = createKeys();
 
 interface Ran {
   code: number;
@@ -140,7 +140,7 @@ describe('update-agent: on Windows, under Wine', function () {
     try {
       let said = '';
       running.stdout?.on('data', (piece: Buffer) => (said += piece.toString()));
-      await until('the program runs', () => Promise.resolve(said.includes('started')));
+      await waitUntil('the program runs', () => Promise.resolve(said.includes('started')));
       const ran = await agent(updating());
       expect(ran.code, ran.stderr + ran.stdout).to.equal(0);
       expect(ran.stdout).to.include('UPDATED: 1.0 -> 1.1');

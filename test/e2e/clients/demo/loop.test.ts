@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { Browser } from '../../../conformance/wire.js';
 
 const DEMO = fileURLToPath(new URL('../../../../clients/demo/main.js', import.meta.url));
@@ -16,7 +16,7 @@ describe('demo: the loop', function () {
   this.timeout(600_000);
   let service: TestService;
   before(async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
   });
   after(() => service.dispose());
 
@@ -54,7 +54,7 @@ describe('demo: the loop', function () {
       at = found + words.length;
     }
 
-    const token = await service.token('bugtracker:read,updateservice:publish');
+    const token = await service.createToken('bugtracker:read,updateservice:publish');
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs/loop-1-1', token);
     expect(body['item'] ?? body).to.include({ status: 'closed', resolved_in_build: '1.1.0' });
     const list = await service.request('GET', '/api/updateservice/v1/releases?product=loop-1', token);
@@ -62,7 +62,7 @@ describe('demo: the loop', function () {
     expect(releases.filter(({ halted_at }) => halted_at !== null)).to.have.length(1);
 
     const admin = new Browser(service);
-    await admin.login(ADMIN.username, ADMIN.password);
+    await admin.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     const halted = releases.find(({ halted_at }) => halted_at !== null);
     const page = await admin.open('GET', `/releases/${halted?.id ?? ''}`);
     expect(page.status).to.equal(200);

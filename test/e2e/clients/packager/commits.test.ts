@@ -27,10 +27,10 @@ describe('packager: commits of a release', function () {
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'aos-commits-'));
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('updateservice:publish');
-    reader = await service.token('bugtracker:report,bugtracker:read');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken('updateservice:publish');
+    reader = await service.createToken('bugtracker:report,bugtracker:read');
     await git('init', '-q');
     await committed('The beginning', { 'src/cart.js': '1', 'out/app.js': '1', 'out/package.json': '{}' });
     await git('tag', '1.3.0');
@@ -132,8 +132,8 @@ describe('packager: commits of a release', function () {
 
     it('requires the right to publish the product', async () => {
       expect((await ask('POST', path, reader, told))['code']).to.equal(403);
-      await service.project('other');
-      const foreign = await service.token('updateservice:publish', 'other');
+      await service.createProject('other');
+      const foreign = await service.createToken('updateservice:publish', 'other');
       expect((await ask('POST', path, foreign, told))['code']).to.equal(403);
     });
   });

@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleStream } from '../../../../clients/packager/console.js';
-import { run } from '../../../../clients/packager/run.js';
-import { bundledOr } from '../../../support/bundled.js';
+import { runCommand } from '../../../../clients/packager/run.js';
+import { resolveProgram } from '../../../support/bundled.js';
 
 /** As users run it. */
 export const COMPILED = fileURLToPath(new URL('../../../../clients/packager/packager.js', import.meta.url));
-const BUNDLED = bundledOr('clients/packager/packager.js', 'packager.cjs');
+const BUNDLED = resolveProgram('clients/packager/packager.js', 'packager.cjs');
 
 export interface Finished {
   code: number | null;
@@ -50,7 +50,7 @@ export function startPackager(
 export async function packager(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
   const texts = { stdout: '', stderr: '' };
   const sink = (name: keyof typeof texts): ConsoleStream => ({ write: (text) => (texts[name] += text) });
-  const code = await run(args, { ...inherited(), ...env }, { stdout: sink('stdout'), stderr: sink('stderr') });
+  const code = await runCommand(args, { ...inherited(), ...env }, { stdout: sink('stdout'), stderr: sink('stderr') });
   return { code, ...texts };
 }
 

@@ -5,8 +5,8 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mainAssembly } from '../../../../clients/packager/main-assembly.js';
-import { peVersion, plainVersion } from '../../../../clients/packager/pe-version.js';
+import { readMainAssembly } from '../../../../clients/packager/main-assembly.js';
+import { readPeVersion, toPlainVersion } from '../../../../clients/packager/pe-version.js';
 import { writeTree } from './harness.js';
 
 /** Compiled by Mono: with a suffix and a commit in the product version, without them, and without any version. */
@@ -24,7 +24,7 @@ describe('the version of the main assembly', () => {
   it('is read from deps.json before all others', async () => {
     await writeTree(dir, { 'App.deps.json': `\ufeff${DEPS}`, 'package.json': '{"version":"9.0.0"}' });
     await fixture('App.dll');
-    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '2.1.0-rc.1', source: 'App.deps.json' });
+    expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '2.1.0-rc.1', source: 'App.deps.json' });
   });
 
   it('is read from the library when deps.json does not name it', async () => {
@@ -33,20 +33,20 @@ describe('the version of the main assembly', () => {
       'package.json': '{"version":"9.0.0"}',
     });
     await fixture('App.dll');
-    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6-beta.2', source: 'App.dll' });
+    expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6-beta.2', source: 'App.dll' });
   });
 
   it('is read from the program when the library states none', async () => {
     await fixture('None.exe', 'App.dll');
     await fixture('Plain.exe', 'App.exe');
-    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6.0', source: 'App.exe', entry: 'App.exe' });
+    expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6.0', source: 'App.exe', entry: 'App.exe' });
   });
 
   it('is read from package.json without an assembly, or when it states none', async () => {
     await writeTree(dir, { 'package.json': '{"version":"v9.0.0-beta.1+5f3a"}' });
-    expect(await mainAssembly(dir, null)).to.include({ version: '9.0.0-beta.1', source: 'package.json', entry: null });
+    expect(await readMainAssembly(dir, null)).to.include({ version: '9.0.0-beta.1', source: 'package.json', entry: null });
     await fixture('None.exe', 'App.dll');
-    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
+    expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
   });
 
   it('is read from the one application that a runtimeconfig.json names, with its runtime', async () => {
@@ -57,55 +57,55 @@ describe('the version of the main assembly', () => {
       'App.deps.json': DEPS,
       App: '',
     });
-    expect(await mainAssembly(dir, null)).to.deep.equal({
+    expect(await readMainAssembly(dir, null)).to.deep.equal({
       version: '2.1.0-rc.1',
       source: 'App.deps.json',
       entry: 'App',
       runtime: { name: 'Microsoft.NETCore.App', version: '8.0.0' },
     });
     await writeTree(dir, { 'Tool.runtimeconfig.json': runtime('x') });
-    expect(await mainAssembly(dir, null)).to.deep.equal({ version: null, source: null, entry: null, runtime: null });
+    expect(await readMainAssembly(dir, null)).to.deep.equal({ version: null, source: null, entry: null, runtime: null });
   });
 
   it('includes its runtime, or names several', async () => {
     const write = (options: object): Promise<void> =>
       writeTree(dir, { 'App.runtimeconfig.json': JSON.stringify({ runtimeOptions: options }) });
     await write({ includedFrameworks: [{ name: 'Microsoft.NETCore.App', version: '8.0.1' }] });
-    expect((await mainAssembly(dir, null)).runtime).to.equal(null);
+    expect((await readMainAssembly(dir, null)).runtime).to.equal(null);
     await write({
       frameworks: [
         { name: 'Microsoft.AspNetCore.App', version: '8.0.0' },
         { name: 'Microsoft.NETCore.App', version: '8.0.0' },
       ],
     });
-    expect((await mainAssembly(dir, null)).runtime?.name).to.equal('Microsoft.AspNetCore.App');
+    expect((await readMainAssembly(dir, null)).runtime?.name).to.equal('Microsoft.AspNetCore.App');
   });
 
   it('is not guessed from unreadable files', async () => {
     await writeTree(dir, { 'App.dll': 'MZ and nothing', 'App.deps.json': '{' });
-    expect(await mainAssembly(dir, 'App.dll').catch((error: Error) => error.message)).to.match(
+    expect(await readMainAssembly(dir, 'App.dll').catch((error: Error) => error.message)).to.match(
       /App\.deps\.json is no JSON/,
     );
-    expect(await mainAssembly(dir, 'Other.dll').catch((error: Error) => error.message)).to.match(
+    expect(await readMainAssembly(dir, 'Other.dll').catch((error: Error) => error.message)).to.match(
       /Other\.dll is not in/,
     );
   });
 
   it('is normalized, without the part after a plus sign', () => {
-    expect(plainVersion('1.2.3+abc')).to.equal('1.2.3');
-    expect(plainVersion(' v1.2 ')).to.equal('1.2');
+    expect(toPlainVersion('1.2.3+abc')).to.equal('1.2.3');
+    expect(toPlainVersion(' v1.2 ')).to.equal('1.2');
     expect([
-      plainVersion(undefined),
-      plainVersion('one'),
-      plainVersion('0.0.0.0'),
-      plainVersion('1, 2, 3'),
+      toPlainVersion(undefined),
+      toPlainVersion('one'),
+      toPlainVersion('0.0.0.0'),
+      toPlainVersion('1, 2, 3'),
     ]).to.deep.equal([null, null, null, null]);
   });
 
   it('is null, without an exception, for broken programs', async function () {
     const whole = await readFile(join(FIXTURES, 'App.dll'));
     const file = join(dir, 'broken.dll');
-    expect(await peVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');
+    expect(await readPeVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');
     const change = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })), {
       minLength: 1,
       maxLength: 6,
@@ -115,7 +115,7 @@ describe('the version of the main assembly', () => {
         const bytes = Buffer.from(whole);
         for (const [at, byte] of changes) bytes[at] = byte;
         await writeFile(file, bytes.subarray(0, length));
-        const version = await peVersion(file);
+        const version = await readPeVersion(file);
         expect(version === null || /^\d/.test(version)).to.equal(true);
       }),
       { numRuns: 500 },

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSignedBy, readPublicKey } from '../../../../lib/formats/signature.js';
+import { isSignedBy, parsePublicKey } from '../../../../lib/formats/signature.js';
 import { readManifest } from '../../../../lib/formats/manifest.js';
 import { TestService } from '../../../support/service.js';
 import { COMPILED, startPackager, writeTree, type Finished } from './harness.js';
@@ -14,9 +14,9 @@ describe('packager and service', function () {
   let token: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'aos-publish-'));
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('updateservice:publish');
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken('updateservice:publish');
     await writeTree(join(root, 'linux-x64'), {
       'package.json': '{"version":"1.0.0"}',
       'bin/start.sh': '#!/bin/sh\n',
@@ -49,7 +49,7 @@ describe('packager and service', function () {
     const release = check['release'] as Record<string, string>;
     expect(release).to.include({ version: '1.0.0', release_notes: 'Größer', package_sha256: said.package_sha256 });
     const text = release['manifest_json'] ?? '';
-    const key = readPublicKey(String((await json('/api/updateservice/v1/pubkey'))['public_key']));
+    const key = parsePublicKey(String((await json('/api/updateservice/v1/pubkey'))['public_key']));
     expect(isSignedBy(key, Buffer.from(text), release['manifest_signature'] ?? '')).to.equal(true);
     expect(key.keyId).to.equal(release['key_id']);
     const manifest = readManifest(text);

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { projectRoot } from '../../../architecture/tree.js';
 import { CHROMIUM, launch, type TestBrowser } from '../../browser/chromium.js';
-import { archiveOf } from '../../../support/release-server.js';
-import { builtSdk } from '../../../support/bundled.js';
-import { aosJson, TestService } from '../../../support/service.js';
-import { until } from '../../../harness.js';
+import { buildArchive } from '../../../support/release-server.js';
+import { buildSdk } from '../../../support/bundled.js';
+import { runCliJson, TestService } from '../../../support/service.js';
+import { waitUntil } from '../../../harness.js';
 
 const ROOT = projectRoot();
 const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vectors', 'license-files.json'), 'utf8')) as {
@@ -41,10 +41,10 @@ suite('the SDK in a browser', function () {
   let reachable = true;
 
   before(async () => {
-    const built = await builtSdk();
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
+    const built = await buildSdk();
+    service = await TestService.createInProcess();
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
     const license = await service.request('POST', '/api/license/v1/licenses', token, {
       product: 'shop',
       licensee: 'Ada',
@@ -54,7 +54,7 @@ suite('the SDK in a browser', function () {
     const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=2.0`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
+      body: new Uint8Array(buildArchive([{ path: 'app.txt', content: 'two' }])),
     });
     expect(published.status, await published.text()).to.equal(201);
     const bundle = await readFile(join(built, 'browser', 'index.js'));
@@ -201,7 +201,7 @@ suite('the SDK in a browser', function () {
   });
 
   it('reports errors from another origin with an intake key, and rejects other calls', async () => {
-    const intake = await service.command<{ key: string }>(['project', 'intake-key', 'shop']);
+    const intake = await service.runCommand<{ key: string }>(['project', 'intake-key', 'shop']);
     const foreign = { server: service.url, token: intake.key };
     const reported = await inPage(
       `return sdk.createClient(options).reportError({ error_message: 'abroad' });`,
@@ -217,12 +217,12 @@ suite('the SDK in a browser', function () {
   });
 
   it('follows `aos license-key rotate` from the pinned key, online and offline', async () => {
-    const { kid } = await aosJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
+    const { kid } = await runCliJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
     const ask = `return sdk.createClient(options).validateLicense(options.key);`;
     const question = { license_key: key, product: 'shop' };
     const signer = async (): Promise<unknown> =>
       (await service.request('POST', '/api/license/v1/validate', null, question)).body['kid'];
-    await until('answers carry the new key', async () => (await signer()) === kid);
+    await waitUntil('answers carry the new key', async () => (await signer()) === kid);
     const good = { status: 'active', valid: true, verified: true };
     expect(await inPage(ask, { key, licensePublicKey: pem })).to.include({ ...good, isTransient: false });
     const file = await fetch(`${service.url}/api/license/v1/file`, {

@@ -2,11 +2,11 @@
  * A process that keeps answers about a key of its own, one after the other: `keeper.js <folder> <name> <count>`. Prints
  * how many were gone when it looked again.
  */
-import { Cache } from '../../../../clients/sdk/cache.js';
+import { AnswerCache } from '../../../../clients/sdk/cache.js';
 import { FileStore } from '../../../../clients/sdk/node/files.js';
 
 const [folder = '', name = '', count = '0'] = process.argv.slice(2);
-const cache = new Cache(new FileStore(folder), 'shop');
+const cache = new AnswerCache(new FileStore(folder), 'shop');
 let lost = 0;
 for (let n = 1; n <= Number(count); n++) {
   const at = new Date(n).toISOString();
@@ -15,6 +15,6 @@ for (let n = 1; n <= Number(count); n++) {
   await cache.writeLicense({ ...answer, ...rest, key_sha256: name }, { askedAt: n, highestSeen: n });
   // Another process may come between.
   await new Promise(setImmediate);
-  if (cache.license(name, 'm-1')?.answer?.['n'] !== n) lost++;
+  if (cache.getLicense(name, 'm-1')?.answer?.['n'] !== n) lost++;
 }
 process.stdout.write(String(lost));

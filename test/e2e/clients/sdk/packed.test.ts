@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../../../architecture/tree.js';
-import { archiveOf } from '../../../support/release-server.js';
-import { cleanEnv, done, run } from '../../../support/programs.js';
-import { builtSdk } from '../../../support/bundled.js';
+import { buildArchive } from '../../../support/release-server.js';
+import { buildCleanEnv, runAndGetOutput, run } from '../../../support/programs.js';
+import { buildSdk } from '../../../support/bundled.js';
 import { TestService } from '../../../support/service.js';
 import { folder, removeFolder } from '../../../clients/sdk/server.js';
 
@@ -19,9 +19,9 @@ describe('the packed SDK', () => {
 
   before(async () => {
     dir = await folder();
-    const built = await builtSdk();
+    const built = await buildSdk();
     const pack = ['pack', '--loglevel=error', '--json', '--pack-destination', dir];
-    const [{ filename, files }] = JSON.parse(await done('npm', pack, { cwd: built })) as [
+    const [{ filename, files }] = JSON.parse(await runAndGetOutput('npm', pack, { cwd: built })) as [
       { filename: string; files: { path: string }[] },
     ];
     expect(files.map(({ path }) => path)).to.include.members([
@@ -32,14 +32,14 @@ describe('the packed SDK', () => {
       'browser/index.js',
     ]);
     await writeFile(join(dir, 'package.json'), '{ "private": true }');
-    await done('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], {
+    await runAndGetOutput('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], {
       cwd: dir,
     });
   });
   after(() => removeFolder(dir));
 
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
-    done(process.execPath, [file], { cwd: dir, env: cleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
+    runAndGetOutput(process.execPath, [file], { cwd: dir, env: buildCleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
 
   it('has no dependencies, and its bundles import only Node', async () => {
     const installed = join(dir, 'node_modules', '@aos', 'sdk');
@@ -94,10 +94,10 @@ export async function ask(): Promise<UpdateCheck> {
   });
 
   it('runs the README’s examples with the stated results', async () => {
-    const service = await TestService.here();
+    const service = await TestService.createInProcess();
     try {
-      await service.project('shop');
-      const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
+      await service.createProject('shop');
+      const token = await service.createToken('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
       const made = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop' });
       const pem = (await service.request('GET', '/api/license/v1/pubkey', null)).body['public_key'] as string;
       const published = await fetch(
@@ -105,7 +105,7 @@ export async function ask(): Promise<UpdateCheck> {
         {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-          body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
+          body: new Uint8Array(buildArchive([{ path: 'app.txt', content: 'two' }])),
         },
       );
       expect(published.status).to.equal(201);

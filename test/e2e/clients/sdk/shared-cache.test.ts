@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '../../../../clients/sdk/index.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { FakeServer, folder, json, page, removeFolder, type Asked } from '../../../clients/sdk/server.js';
 import { ed25519Signer, published, signedBy, type LicenseSigner } from '../../../clients/sdk/signers.js';
 
@@ -79,7 +79,7 @@ describe('sdk: a folder that several processes share', () => {
     for (let round = 0; round < 5; round++) {
       const child = fork(KEEPER, [dir, 'a', '1000000'], { silent: true });
       const kept = await readFile(cacheFile(), 'utf8').catch(() => null);
-      await until(
+      await waitUntil(
         'another answer was kept',
         async () => (await readFile(cacheFile(), 'utf8').catch(() => null)) !== kept,
       );

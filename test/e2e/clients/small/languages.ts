@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { projectRoot } from '../../../architecture/tree.js';
-import { unlessMonoDies } from '../../../support/mono.js';
-import { done } from '../../../support/programs.js';
+import { retryOnMonoCrash } from '../../../support/mono.js';
+import { runAndGetOutput } from '../../../support/programs.js';
 import { isAvailable } from '../../../support/required.js';
 
 const ROOT = projectRoot();
@@ -105,7 +105,7 @@ export const LANGUAGES: Readonly<Record<string, (dir: string) => Promise<Driver 
     const program = join(dir, 'driver.exe');
     const sources = [join(ROOT, 'clients', 'csharp', 'AosClient.cs'), join(DRIVERS, 'Driver.cs')];
     const compile = ['-debug', '-warnaserror', '-r:System.Numerics', `-out:${program}`, ...sources];
-    await unlessMonoDies(() => done('mcs', compile, { cwd: dir }));
-    return new Driver('mono', ['--debug', program], unlessMonoDies);
+    await retryOnMonoCrash(() => runAndGetOutput('mcs', compile, { cwd: dir }));
+    return new Driver('mono', ['--debug', program], retryOnMonoCrash);
   },
 };

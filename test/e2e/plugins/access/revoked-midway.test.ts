@@ -7,7 +7,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { packageOf } from '../../../plugins/releases/fixture.js';
 import { TestService } from '../../../support/service.js';
-import { within } from '../../../support/within.js';
+import { withTimeout } from '../../../support/within.js';
 
 const HANG_MS = 60_000;
 
@@ -42,7 +42,7 @@ class SlowCall {
 
   rest(): Promise<Answer> {
     this.#req.end(this.bytes.subarray(this.bytes.length / 2));
-    return within('an answer', HANG_MS, this.answer);
+    return withTimeout('an answer', HANG_MS, this.answer);
   }
 }
 
@@ -58,18 +58,18 @@ describe('a token that is revoked during a request', () => {
   let manager: string;
 
   before(async () => {
-    service = await TestService.started();
-    await service.project('shop');
-    manager = await service.token('updateservice:publish,bugtracker:manage,bugtracker:report');
+    service = await TestService.createStarted();
+    await service.createProject('shop');
+    manager = await service.createToken('updateservice:publish,bugtracker:manage,bugtracker:report');
   });
   after(() => service.dispose());
 
   async function token(scopes: string): Promise<{ id: string; token: string }> {
     const words = ['token', 'create', '--name', 'midway', '--scopes', scopes, '--project', 'shop'];
-    const { id, token: secret } = await service.command<{ id: string; token: string }>(words);
+    const { id, token: secret } = await service.runCommand<{ id: string; token: string }>(words);
     return { id, token: secret };
   }
-  const revoke = (id: string): Promise<unknown> => service.command(['token', 'revoke', id]);
+  const revoke = (id: string): Promise<unknown> => service.runCommand(['token', 'revoke', id]);
 
   /** Sends half of a body, revokes its token, and sends the rest. */
   async function cutOff(path: string, scopes: string, type: string, bytes: Buffer): Promise<Answer> {
@@ -145,7 +145,7 @@ describe('a token that is revoked during a request', () => {
       title: 'a bug that comes while somebody waits',
     });
     expect(made.status).to.equal(201);
-    expect((await within('an answer', HANG_MS, waiting)).status).to.equal(401);
+    expect((await withTimeout('an answer', HANG_MS, waiting)).status).to.equal(401);
     const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${String(made.body['id'])}`, manager);
     expect((body['item'] as { status: string }).status).to.equal('open');
   });

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { until } from '../../../harness.js';
-import { ADMIN, TestService } from '../../../support/service.js';
-import { Visitor } from '../../../support/visitor.js';
+import { waitUntil } from '../../../harness.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
+import { BrowserVisitor } from '../../../support/visitor.js';
 import { Agent } from '../../../plugins/mcp/fixture.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
@@ -33,24 +33,24 @@ const ticks = (html: string): Record<string, boolean> =>
 
 describe('/first-steps', () => {
   let service: TestService;
-  let admin: Visitor;
+  let admin: BrowserVisitor;
   let folder: string;
 
   before(async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
     folder = await mkdtemp(join(tmpdir(), 'aos-steps-'));
     await writeFile(join(folder, 'app.txt'), 'an application');
-    admin = new Visitor(service);
-    expect(await admin.signIn(ADMIN)).to.equal(303);
+    admin = new BrowserVisitor(service);
+    expect(await admin.signIn(ADMIN_ACCOUNT)).to.equal(303);
     const member = ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'];
-    await service.command(member, MEMBER.password);
+    await service.runCommand(member, MEMBER.password);
   });
   after(async () => {
     await service?.dispose();
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  const page = async (visitor: Visitor, path = '/first-steps'): Promise<string> => (await visitor.get(path)).text();
+  const page = async (visitor: BrowserVisitor, path = '/first-steps'): Promise<string> => (await visitor.get(path)).text();
 
   /** Presses the step's button, and gives the command that is shown for one look. */
   const commandOf = async (id: string): Promise<string> => {
@@ -99,7 +99,7 @@ describe('/first-steps', () => {
   it('detects a coding agent by its first call', async () => {
     const token = /SVC_TOKEN=(svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
     const agent = await Agent.connect(service.url, token);
-    await until('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
+    await waitUntil('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
     // Every tool of its guide is its own: it takes work, and reports what it finds on the way.
     const found = await agent.call('report', { project: 'shop', title: 'Found on the way' });
     expect(found.error, found.text).to.equal(null);
@@ -109,14 +109,14 @@ describe('/first-steps', () => {
   });
 
   it('detects a webhook, and a channel of notifications', async () => {
-    const token = await service.token('webhooks:manage');
+    const token = await service.createToken('webhooks:manage');
     const body = { name: 'ci', url: 'https://hooks.example.org/', events: ['bug.created'] };
     expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
     expect(ticks(await page(admin))).to.have.property('channel', true);
   });
 
   it('is hidden on the dashboard of users who dismissed it, until they open it again', async () => {
-    const member = new Visitor(service);
+    const member = new BrowserVisitor(service);
     await member.signIn(MEMBER);
     expect((await member.post('/first-steps/dismiss', {}, '/')).status).to.equal(303);
     expect((await member.post('/first-steps/dismiss', {}, '/first-steps')).status, 'twice').to.equal(303);
@@ -158,7 +158,7 @@ describe('/first-steps', () => {
     expect(await page(admin)).to.include('Make its token for atlas, with the command');
     await choose('zebra');
     expect(await projectsOf({ project: 'atlas' })).to.deep.equal(['atlas', 'atlas']);
-    const manage = await service.token('projects:manage');
+    const manage = await service.createToken('projects:manage');
     expect((await service.request('POST', '/api/projects/v1/projects/atlas/archive', manage)).status).to.equal(200);
     const gone = await admin.post('/first-steps/first-error/token', { project: 'atlas' }, '/first-steps');
     expect(gone.status).to.equal(409);
@@ -167,7 +167,7 @@ describe('/first-steps', () => {
   });
 
   it('creates tokens for administrators only, and only for steps that need one', async () => {
-    const member = new Visitor(service);
+    const member = new BrowserVisitor(service);
     await member.signIn(MEMBER);
     expect(await page(member)).not.to.include('/first-steps/first-error/token');
     expect((await member.post('/first-steps/first-error/token', {}, '/first-steps')).status).to.equal(403);
@@ -177,7 +177,7 @@ describe('/first-steps', () => {
   });
 
   it('counts a machine as installed when it has contacted the setup path, with or without a token of its application', async () => {
-    const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN);
+    const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN_ACCOUNT);
     expect(login.status).to.equal(200);
     const session = String(login.body['token']);
     expect((await service.request('GET', '/api/setup/v1/catalog?platform=linux-x64', session)).status).to.equal(200);

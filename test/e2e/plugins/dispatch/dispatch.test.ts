@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { signBody } from '../../../../plugins/webhooks/sending/signature.js';
 import { TestService } from '../../../support/service.js';
 import { projectRoot } from '../../../architecture/tree.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
 interface Received {
@@ -55,11 +55,11 @@ describe('dispatch', function () {
   };
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.createStarted();
     [named, all] = await Promise.all([echoing(), echoing()]);
-    await service.project('shop');
-    await service.project('other');
-    token = await service.token('bugtracker:report,bugtracker:manage,webhooks:manage');
+    await service.createProject('shop');
+    await service.createProject('other');
+    token = await service.createToken('bugtracker:report,bugtracker:manage,webhooks:manage');
     hook = await webhook(named.url, 'agent.requested');
     await webhook(all.url, '*');
   });
@@ -73,7 +73,7 @@ describe('dispatch', function () {
     const asked = await call('POST', `${BUGS}/${ref}/request`, { agent: 'fixer' });
     expect(asked.status, JSON.stringify(asked.body)).to.equal(200);
     expect(asked.body['request']).to.include({ agent: 'fixer', tokens_used: null });
-    await until('the first request', () => requested(named).length === 1);
+    await waitUntil('the first request', () => requested(named).length === 1);
     const { data, body, headers } = requested(named)[0] as Received;
     expect(data).to.include({ ref, agent: 'fixer', severity: 'low', item_status: 'open' });
     expect(data['mcp_url']).to.match(/\/mcp$/);
@@ -122,7 +122,7 @@ describe('dispatch', function () {
     const log = await call('GET', `${HOOKS}/webhooks/${hook.id}/deliveries`);
     const [delivery] = log.body['items'] as { id: string }[];
     expect((await call('POST', `${HOOKS}/deliveries/${delivery?.id}/redeliver`)).status).to.be.within(200, 202);
-    await until('the redelivery', () => requested(named).length === 2);
+    await waitUntil('the redelivery', () => requested(named).length === 2);
     const tokens = requested(named).map(({ data }) => data['token'] ?? '');
     expect(new Set(tokens).size).to.equal(2);
     for (const one of tokens) expect((await call('GET', '/api/tokens/v1/self', undefined, one)).status).to.equal(200);
@@ -130,7 +130,7 @@ describe('dispatch', function () {
     expect(new Set(ids).size, 'the event is the same').to.equal(1);
 
     let deliveries = '';
-    await until('the excerpts of both answers', async () => {
+    await waitUntil('the excerpts of both answers', async () => {
       deliveries = JSON.stringify((await call('GET', `${HOOKS}/webhooks/${hook.id}/deliveries`)).body);
       return deliveries.split('[removed]').length === 3;
     });
@@ -154,9 +154,9 @@ describe('dispatch', function () {
       'invalid_transition',
     ]);
     expect((await call('POST', `${BUGS}/shop-999/request`)).status).to.equal(404);
-    const other = await service.token('bugtracker:manage', 'other');
+    const other = await service.createToken('bugtracker:manage', 'other');
     expect((await call('POST', `${BUGS}/shop-1/request`, undefined, other)).status).to.equal(404);
-    const reader = await service.token('bugtracker:read');
+    const reader = await service.createToken('bugtracker:read');
     expect((await call('POST', `${BUGS}/shop-1/request`, undefined, reader)).status).to.equal(403);
   });
 
@@ -198,7 +198,7 @@ describe('dispatch', function () {
     await report({ title: 'Another tag', severity: 'critical', tags: ['search'] });
     await report({ title: 'Not grave', severity: 'medium', tags: ['checkout'] });
     const ref = await report({ title: 'Nobody can pay', severity: 'critical', tags: ['checkout'] });
-    await until('the rule’s request', () => requested(named).length > before);
+    await waitUntil('the rule’s request', () => requested(named).length > before);
     const detail = await call('GET', `${BUGS}/${ref}`);
     const history = detail.body['activity'] as { action: string; actor: string; data: object }[];
     const entries = history.filter(({ action }) => action === 'agent requested');
@@ -206,13 +206,13 @@ describe('dispatch', function () {
     expect(entries[0]).to.deep.include({ actor: 'plugin:dispatch' });
     expect(entries[0]?.data).to.include({ agent: 'night', rule: 'high or graver of shop tagged checkout' });
 
-    const foreign = await service.token('bugtracker:manage', 'other');
+    const foreign = await service.createToken('bugtracker:manage', 'other');
     expect((await call('PATCH', `${RULES}/${rule}`, { enabled: false }, foreign)).status).to.equal(404);
     expect((await call('PATCH', `${RULES}/${rule}`, { enabled: false })).status).to.equal(200);
     await report({ title: 'Nobody can pay again', severity: 'critical', tags: ['checkout'] });
     const last = await report({ title: 'Asked for by hand' });
     await call('POST', `${BUGS}/${last}/request`);
-    await until('the last request', () => requested(named).some(({ data }) => data['ref'] === last));
+    await waitUntil('the last request', () => requested(named).some(({ data }) => data['ref'] === last));
     const refs = requested(named)
       .slice(before)
       .map(({ data }) => data['ref']);
@@ -235,7 +235,7 @@ describe('dispatch', function () {
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
     try {
-      await until('the receiver', () => said.includes('listening'));
+      await waitUntil('the receiver', () => said.includes('listening'));
       const url = /listening on (\S+)/.exec(said)?.[1] ?? '';
       expect((await fetch(url, { method: 'POST', body: '{"event":"agent.requested","data":{}}' })).status).to.equal(
         401,
@@ -244,7 +244,7 @@ describe('dispatch', function () {
       expect((await call('POST', `${HOOKS}/webhooks`, hooked)).status).to.equal(201);
       const ref = await report({ title: 'Start one' });
       await call('POST', `${BUGS}/${ref}/request`, { agent: 'fixer' });
-      await until('the agent', () => said.includes(`${ref}: the agent ended with 0`));
+      await waitUntil('the agent', () => said.includes(`${ref}: the agent ended with 0`));
       expect(await readFile(out, 'utf8')).to.match(
         new RegExp(`^${ref} fixer http://[^ ]+/mcp svc_sub_[0-9A-Za-z]{43} \\n$`),
       );

@@ -1,8 +1,8 @@
 /** Several processes on one store ask for an agent: one delivery for each request (contract 70: `agent.requested`). */
 import { expect } from 'chai';
-import { engines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
 interface Sent {
@@ -11,7 +11,7 @@ interface Sent {
   data: { ref: string; agent: string; token: string; mcp_url: string };
 }
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`dispatch on ${engine.name}`, function () {
     const services: TestService[] = [];
     let receiver: Receiver;
@@ -20,13 +20,13 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      services.push(await TestService.here(settings ?? {}));
+      services.push(await TestService.createInProcess(settings ?? {}));
       // The embedded store has one process; on MongoDB the program is a second.
-      if (engine.name === 'mongodb') services.push(await TestService.started(settings ?? {}));
+      if (engine.name === 'mongodb') services.push(await TestService.createStarted(settings ?? {}));
       const [first] = services as [TestService];
       receiver = await Receiver.open();
-      await first.project('shop');
-      token = await first.token('bugtracker:report,bugtracker:manage,webhooks:manage');
+      await first.createProject('shop');
+      token = await first.createToken('bugtracker:report,bugtracker:manage,webhooks:manage');
       const hook = { name: 'agents', url: receiver.url, events: 'agent.requested', enabled: true };
       expect((await first.request('POST', '/api/webhooks/v1/webhooks', token, hook)).status).to.equal(201);
       const rule = { project: 'shop', severity: 'high', agent: 'night' };
@@ -56,11 +56,11 @@ for (const engine of engines) {
         expect((await other.request('POST', path, token, { agent: 'fixer' })).status).to.equal(200);
       }
       const told = (): string[] => sent().map(({ data }) => `${data.ref} ${data.agent}`);
-      await until('all of them', () => new Set(told()).size === expected.length);
+      await waitUntil('all of them', () => new Set(told()).size === expected.length);
       // One more, by hand: what would come twice has come by then.
       const last = await report(services[0] as TestService, { title: 'The last one', severity: 'low' });
       await (services.at(-1) as TestService).request('POST', `/api/bugtracker/v1/bugs/${last}/request`, token, {});
-      await until('the last one', () => told().some((one) => one.startsWith(`${last} `)));
+      await waitUntil('the last one', () => told().some((one) => one.startsWith(`${last} `)));
       expect(told().toSorted()).to.deep.equal([...expected, `${last} agent`].toSorted());
       expect(new Set(sent().map(({ id }) => id)).size).to.equal(sent().length);
     });

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { TestService } from '../../../support/service.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
 const BUGS = '/api/bugtracker/v1/bugs';
@@ -46,7 +46,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
   const tokenFor = async (ref: string): Promise<string> => {
     expect((await call('POST', `${BUGS}/${ref}/request`, owner, { agent: 'fixer' })).status).to.equal(200);
     let token: string | undefined;
-    await until('the delivery', () => {
+    await waitUntil('the delivery', () => {
       const sent = receiver.got.map(({ body }) => JSON.parse(body) as { data: { ref?: string; token?: string } });
       token = sent.find(({ data }) => data.ref === ref && data.token !== undefined)?.data.token;
       return token !== undefined;
@@ -55,7 +55,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
   };
   const deliveryOf = async (hook: string): Promise<string> => {
     let items: { id: string; state: string }[] = [];
-    await until('the delivery in the log', async () => {
+    await waitUntil('the delivery in the log', async () => {
       items = (await call('GET', `${HOOKS}/webhooks/${hook}/deliveries`, owner)).answered['items'] as typeof items;
       return items[0]?.state === 'success';
     });
@@ -65,13 +65,13 @@ describe('a token for webhooks that requests the tokens of agents', () => {
   const alive = async (token: string): Promise<number> => (await call('GET', '/api/tokens/v1/self', token)).status;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.createStarted();
     receiver = await Receiver.open();
-    await service.project('shop');
-    await service.project('gone');
-    thief = await service.token('webhooks:manage');
-    partial = await service.token('webhooks:manage,bugtracker:report,bugtracker:read');
-    owner = await service.token('webhooks:manage,bugtracker:report,bugtracker:manage,projects:manage');
+    await service.createProject('shop');
+    await service.createProject('gone');
+    thief = await service.createToken('webhooks:manage');
+    partial = await service.createToken('webhooks:manage,bugtracker:report,bugtracker:read');
+    owner = await service.createToken('webhooks:manage,bugtracker:report,bugtracker:manage,projects:manage');
   });
   after(async () => {
     await service?.dispose();
@@ -103,7 +103,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
         expect(await call(method, HOOKS + path, bearer, body), `${method} ${path}`).to.deep.include(REFUSED);
     }
     expect(tokensSent(), 'no further token was sent').to.equal(received);
-    const agent = await service.command<{ token: string }>(
+    const agent = await service.runCommand<{ token: string }>(
       'token create --name a --scopes webhooks:manage,bugtracker:report,bugtracker:manage --agent fixer'.split(' '),
     );
     const asked = { name: 'x', url: receiver.url, events: 'agent.requested' };
@@ -118,7 +118,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
     const delivery = await deliveryOf(id);
     const before = tokensSent();
     expect((await call('POST', `${HOOKS}/deliveries/${delivery}/redeliver`, owner)).status).to.equal(200);
-    await until('the redelivery', () => receiver.got.some(({ headers }) => headers['x-svc-attempt'] === '2'));
+    await waitUntil('the redelivery', () => receiver.got.some(({ headers }) => headers['x-svc-attempt'] === '2'));
     expect(tokensSent()).to.equal(before);
     await call('DELETE', `${HOOKS}/webhooks/${id}`, owner);
   });
@@ -152,7 +152,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
       expect(await alive(token), `before ${why}`).to.equal(200);
       const ended = await end(hook, ref);
       expect(ended.status, `${why}: ${JSON.stringify(ended)}`).to.equal(200);
-      await until(`the end of the token after ${why}`, async () => (await alive(token)) === 401);
+      await waitUntil(`the end of the token after ${why}`, async () => (await alive(token)) === 401);
       await call('PATCH', `${BUGS}/${ref}`, owner, { status: 'open' });
       expect(await alive(token), `${why}, and back`).to.equal(401);
       await call('DELETE', `${HOOKS}/webhooks/${hook}`, owner);

@@ -6,7 +6,7 @@ import { SHARED_KEY, TestService } from '../../../support/service.js';
 
 describe('metrics of the service', () => {
   let service: TestService;
-  before(async () => (service = await TestService.here()));
+  before(async () => (service = await TestService.createInProcess()));
   after(() => service.dispose());
 
   it('are valid for promtool', async function () {

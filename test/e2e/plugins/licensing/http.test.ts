@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { BASE } from '../../../plugins/licensing/fixture.js';
-import { SHARED_KEY, TestService, type Answer } from '../../../support/service.js';
+import { SHARED_KEY, TestService, type ServiceResponse } from '../../../support/service.js';
 
 const run = promisify(execFile);
 
@@ -14,13 +14,13 @@ describe('licensing of the program', () => {
   let manage: string;
   before(async () => {
     const limits = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
-    service = await TestService.started({ ...limits, SVC_LOG_LEVEL: 'debug' });
-    await service.project('shop');
-    manage = await service.token('license:manage');
+    service = await TestService.createStarted({ ...limits, SVC_LOG_LEVEL: 'debug' });
+    await service.createProject('shop');
+    manage = await service.createToken('license:manage');
   });
   after(() => service?.dispose());
 
-  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<Answer> =>
+  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<ServiceResponse> =>
     service.request(method, `${BASE}${path}`, bearer, body);
   const create = async (more: object = {}): Promise<{ license: { id: string }; key: string }> => {
     const { status, body } = await call('POST', '/licenses', { product: 'shop', ...more });
@@ -74,7 +74,7 @@ describe('licensing of the program', () => {
     await call('POST', '/deactivate', { license_key: key, reason: 'gone' }, SHARED_KEY);
     await call('GET', `/licenses?q=${spelled}`);
     await call('GET', `/licenses/${license.id}`);
-    await service.end();
+    await service.stop();
     const bare = key.replaceAll('-', '');
     const holds = (text: string): boolean => text.includes(key) || text.includes(bare) || text.includes(spelled);
     expect(holds(service.stdout + service.stderr)).to.equal(false);

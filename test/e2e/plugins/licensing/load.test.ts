@@ -1,8 +1,8 @@
 /** The license service where much is asked at once: its 429, and, by the real program, who does not wait for whom. */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { BASE } from '../../../plugins/licensing/fixture.js';
-import { watch } from '../../../support/work.js';
+import { startStopwatch } from '../../../support/work.js';
 
 /** Long enough that no login of a busy machine misses it. */
 const LOGIN_MS = 20_000;
@@ -15,7 +15,7 @@ describe('licensing under load', () => {
   });
 
   it('answers requests over a limit without the envelope, with Retry-After', async () => {
-    const one = (service = await TestService.here({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
+    const one = (service = await TestService.createInProcess({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
     const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
     const asked: [string, string, unknown][] = [
@@ -35,7 +35,7 @@ describe('licensing under load', () => {
   });
 
   it('answers rejected credentials in the same way', async () => {
-    const one = (service = await TestService.here({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
+    const one = (service = await TestService.createInProcess({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
     const ask = () => one.request('POST', `${BASE}/deactivate`, 'wrong', { license_key: 'x' });
     let answer = await ask();
     expect(answer.status).to.equal(401);
@@ -46,15 +46,15 @@ describe('licensing under load', () => {
   });
 
   it('lets a login pass while the keys of 300 licenses are hashed', async () => {
-    const one = (service = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '0' }));
-    await one.project('shop');
-    const manage = await one.token('license:manage');
+    const one = (service = await TestService.createStarted({ SVC_LIMITS__API_PER_MINUTE: '0' }));
+    await one.createProject('shop');
+    const manage = await one.createToken('license:manage');
     const made = await one.request('POST', `${BASE}/licenses`, manage, { product: 'shop', count: 300 });
     expect(made.status).to.equal(201);
     const items = made.body['items'] as { key: string }[];
     expect(items).to.have.length(300);
-    const passed = watch();
-    const login = await one.request('POST', '/api/setup/v1/login', null, { ...ADMIN });
+    const passed = startStopwatch();
+    const login = await one.request('POST', '/api/setup/v1/login', null, { ...ADMIN_ACCOUNT });
     expect(login.status, JSON.stringify(login.body)).to.be.oneOf([200, 201]);
     expect(passed()).to.be.below(LOGIN_MS);
   });

@@ -6,14 +6,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageOf } from '../../../kit/contracts/release-store.js';
-import { until } from '../../../harness.js';
-import { aosJson, TestService } from '../../../support/service.js';
+import { buildPackage } from '../../../kit/contracts/release-store.js';
+import { waitUntil } from '../../../harness.js';
+import { runCliJson, TestService } from '../../../support/service.js';
 import { Apache, INSTALLED, REQUIRED } from '../releases/access-files/apache.js';
 import { basic, get, nameOf } from '../../../plugins/releases/store-fixture.js';
 import { BASE } from '../../../plugins/licensing/fixture.js';
 
-const BYTES = packageOf({ 'a.txt': 'what is inside' });
+const BYTES = buildPackage({ 'a.txt': 'what is inside' });
 const PASSWORD = 'correct horse battery';
 const EXPIRES_MS = 3_000;
 /** What the contract allows between an end and the access files, and a busy machine. */
@@ -32,15 +32,15 @@ describe('access to the release store', function () {
 
   before(async function () {
     if (!INSTALLED && REQUIRED) throw new Error('apache2 and apache2-utils are not installed');
-    service = await TestService.here({
+    service = await TestService.createInProcess({
       SVC_LIMITS__API_PER_MINUTE: '0',
       SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
       // As root the web server's user is another one, which reads the hashes by its group.
       ...(INSTALLED && process.getuid?.() === 0 && { SVC_RELEASES__WEB_GROUP: 'www-data' }),
     });
-    for (const slug of ['shop', 'other']) await service.project(slug);
-    manage = await service.token('license:manage');
-    const publish = await service.token('updateservice:publish');
+    for (const slug of ['shop', 'other']) await service.createProject(slug);
+    manage = await service.createToken('license:manage');
+    const publish = await service.createToken('updateservice:publish');
     for (const product of ['shop', 'other']) {
       const place = new URLSearchParams({ product, channel: 'stable', version: '1.0', platform: 'any' }).toString();
       const answer = await fetch(`${service.url}/api/updateservice/v1/publish?${place}`, {
@@ -121,7 +121,7 @@ describe('access to the release store', function () {
     const { id, key } = await make({ expires_at: inMs(EXPIRES_MS) });
     expect(await ofKey(key)).to.deep.equal(all(200));
     const file = join(service.dataDir, 'releases', 'shop', '.htpasswd');
-    await until('its line is gone', async () => !(await readFile(file, 'utf8')).includes(nameOf(key)), ENDED_MS);
+    await waitUntil('its line is gone', async () => !(await readFile(file, 'utf8')).includes(nameOf(key)), ENDED_MS);
     expect(await ofKey(key)).to.deep.equal(all(401));
     await call(`/${id}/extend`, 200, { expires_at: inMs(3_600_000) });
     expect(await ofKey(key)).to.deep.equal(all(200));
@@ -131,16 +131,16 @@ describe('access to the release store', function () {
     const { items } = (await call('', 201, { product: 'shop', count: 20 })) as { items: Made[] };
     expect(items).to.have.length(20);
     for (const { key } of items) {
-      await until('the key opens', async () => (await ofKey(key)).every((status) => status === 200));
+      await waitUntil('the key opens', async () => (await ofKey(key)).every((status) => status === 200));
     }
   });
 
   it('follows an account that the command line creates or disables next to the server immediately', async () => {
     const args = (command: string): string[] => ['user', command, '--username', 'ivy'];
-    await aosJson(service.env, [...args('create'), '--role', 'installer', '--password-stdin'], PASSWORD);
+    await runCliJson(service.env, [...args('create'), '--role', 'installer', '--password-stdin'], PASSWORD);
     for (const product of ['shop', 'other'])
       expect(await statuses('ivy', PASSWORD, product), product).to.deep.equal(all(200));
-    await aosJson(service.env, args('disable'));
+    await runCliJson(service.env, args('disable'));
     expect(await statuses('ivy', PASSWORD)).to.deep.equal(all(401));
   });
 });

@@ -1,7 +1,7 @@
 /** Coding agents with the official client against the whole service (contract 95, MCP). */
 import { expect } from 'chai';
-import { engines } from '../../../support/engines.js';
-import { command, TestService } from '../../../support/service.js';
+import { durableEngines } from '../../../support/engines.js';
+import { runPluginCommand, TestService } from '../../../support/service.js';
 import { Agent, ALL, createToken, granted, sourceToken } from '../../../plugins/mcp/fixture.js';
 
 const TOOLS = [
@@ -39,9 +39,9 @@ describe('mcp: agents', function () {
   };
 
   before(async () => {
-    service = await TestService.here();
-    for (const slug of ['shop', 'api', 'hostile']) await service.project(slug);
-    token = await service.token(ALL);
+    service = await TestService.createInProcess();
+    for (const slug of ['shop', 'api', 'hostile']) await service.createProject(slug);
+    token = await service.createToken(ALL);
   });
   afterEach(async () => {
     for (const one of open.splice(0)) await one.close();
@@ -106,7 +106,7 @@ describe('mcp: agents', function () {
 
   it('returns errors with the service’s code, message and fields', async () => {
     const one = await agent();
-    const two = await agent(await service.token(ALL));
+    const two = await agent(await service.createToken(ALL));
     await one.call('report', { project: 'api', title: 'Refusals' });
     const { item, lease } = granted(await one.call('next', { project: 'api' }));
     const taken = await two.call('claim', { id: item.ref, agent: 'other' });
@@ -150,7 +150,7 @@ describe('mcp: agents', function () {
   it('shows a token of one project nothing of another', async () => {
     const owner = await agent();
     const secret = (await owner.call('report', { project: 'api', title: 'Secret of the api' })).data['ref'] as string;
-    const bound = await agent(await service.token(ALL, 'shop'));
+    const bound = await agent(await service.createToken(ALL, 'shop'));
     expect((await bound.call('search', { q: 'Secret' })).data['items']).to.deep.equal([]);
     expect((await bound.call('search', { project: ['api'] })).error?.code).to.equal('insufficient_scope');
     for (const [name, args] of Object.entries({
@@ -175,7 +175,7 @@ describe('mcp: agents', function () {
   it('allows a token what its scopes allow', async () => {
     const writer = await agent();
     const { ref } = (await writer.call('report', { project: 'shop', title: 'Scopes' })).data as { ref: string };
-    const reader = await agent(await service.token('bugtracker:read'));
+    const reader = await agent(await service.createToken('bugtracker:read'));
     expect((await reader.call('get', { id: ref })).error).to.equal(null);
     for (const [name, args] of Object.entries({
       claim: { id: ref },
@@ -189,7 +189,7 @@ describe('mcp: agents', function () {
       expect(error?.message).to.match(/bugtracker:/);
       expect(text).to.include('"code":"insufficient_scope"');
     }
-    const reporter = await agent(await service.token('bugtracker:report'));
+    const reporter = await agent(await service.createToken('bugtracker:report'));
     const own = await reporter.call('report', { project: 'shop', title: 'Mine' });
     expect((await reporter.call('comment', { id: own.data['ref'], body: 'more' })).error).to.equal(null);
     expect((await reporter.call('comment', { id: ref, body: 'more' })).error?.code).to.be.oneOf([
@@ -212,7 +212,7 @@ describe('mcp: agents', function () {
     const one = await agent(short);
     expect((await one.call('search')).error).to.equal(null);
     // Not by the service itself: as by the command line beside it.
-    await command(service.env, ['token', 'revoke', id]);
+    await runPluginCommand(service.env, ['token', 'revoke', id]);
     let thrown: unknown;
     await one.call('search').catch((error: unknown) => (thrown = error));
     expect(String(thrown)).to.match(/401|unauthorized/i);
@@ -303,7 +303,7 @@ describe('mcp: agents', function () {
   });
 });
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`mcp: parallel agents on ${engine.name}`, function () {
     const services: TestService[] = [];
     afterEach(async () => {
@@ -316,12 +316,12 @@ for (const engine of engines) {
         this.skip();
         return;
       }
-      const first = await TestService.here(settings);
+      const first = await TestService.createInProcess(settings);
       services.push(first);
       // On the embedded store one process serves; on MongoDB half of the agents ask the program.
-      if (engine.name === 'mongodb') services.push(await TestService.started(settings));
-      await first.project('shop');
-      const token = await first.token(ALL);
+      if (engine.name === 'mongodb') services.push(await TestService.createStarted(settings));
+      await first.createProject('shop');
+      const token = await first.createToken(ALL);
       const refs = new Set<string>();
       for (let i = 0; i < ITEMS; i++) {
         const report = { project: 'shop', title: `Item number ${i}`, client_ref: `r${i}` };

@@ -34,13 +34,13 @@ describe('docs/examples: agents', function () {
   let service: TestService;
 
   before(async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
   });
   after(() => service.dispose());
 
   it('resolves a project’s items', async () => {
-    await service.project('shop');
-    const token = await service.token(ALL, 'shop');
+    await service.createProject('shop');
+    const token = await service.createToken(ALL, 'shop');
     for (const title of ['Wrong total with a discount', 'Checkout button does nothing']) {
       const seen = { project: 'shop', title, app_version: '1.4.1' };
       const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, seen);
@@ -64,8 +64,8 @@ describe('docs/examples: agents', function () {
     it(`${name} reports which argument was wrong`, async function () {
       if (spawnSync(PROGRAMS[name], ['--version']).status !== 0) this.skip();
       const slug = `wrong-${name.slice(-2)}`;
-      await service.project(slug);
-      const token = await service.token(ALL, slug);
+      await service.createProject(slug);
+      const token = await service.createToken(ALL, slug);
       const seen = { project: slug, title: 'Seen in a later version', app_version: '2.0.0' };
       expect((await service.request('POST', '/api/bugtracker/v1/report', token, seen)).status).to.equal(201);
       const env = { SVC_URL: service.url, SVC_TOKEN: token, AOS_PROJECT: slug, AOS_BUILD: '1.4.2' };
@@ -76,8 +76,8 @@ describe('docs/examples: agents', function () {
 
   it('in Python: runs a whole session', async function () {
     if (spawnSync('python3', ['--version']).status !== 0) this.skip();
-    await service.project('mill');
-    const token = await service.token(ALL, 'mill');
+    await service.createProject('mill');
+    const token = await service.createToken(ALL, 'mill');
     const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, {
       project: 'mill',
       title: 'A bug',

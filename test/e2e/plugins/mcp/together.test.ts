@@ -4,18 +4,18 @@
  * hold; contract 95, MCP). On MongoDB each agent asks a process of its own, one of which is the program.
  */
 import { expect } from 'chai';
-import { engines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';
-import { Visitor } from '../../../support/visitor.js';
+import { BrowserVisitor } from '../../../support/visitor.js';
 import { Agent, ALL, granted, type Answered } from '../../../plugins/mcp/fixture.js';
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`mcp: two agents and a user on ${engine.name}`, function () {
     const services: TestService[] = [];
     const agents: Agent[] = [];
     let one: Agent;
     let two: Agent;
-    let hanna: Visitor;
+    let hanna: BrowserVisitor;
     let reporter: string;
 
     const report = async (fields: object): Promise<string> => {
@@ -38,17 +38,17 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const first = await TestService.here(settings ?? {});
+      const first = await TestService.createInProcess(settings ?? {});
       services.push(first);
-      if (engine.name === 'mongodb') services.push(await TestService.started(settings ?? {}));
-      await first.project('shop');
+      if (engine.name === 'mongodb') services.push(await TestService.createStarted(settings ?? {}));
+      await first.createProject('shop');
       const create = ['user', 'create', '--username', 'hanna', '--role', 'member', '--password-stdin'];
-      await first.command(create, 'a-long-enough-passphrase\n');
-      hanna = new Visitor(first);
+      await first.runCommand(create, 'a-long-enough-passphrase\n');
+      hanna = new BrowserVisitor(first);
       expect(await hanna.signIn({ username: 'hanna', password: 'a-long-enough-passphrase' })).to.be.oneOf([302, 303]);
-      reporter = await first.token('bugtracker:report', 'shop');
+      reporter = await first.createToken('bugtracker:report', 'shop');
       for (const url of [first.url, (services.at(-1) as TestService).url])
-        agents.push(await Agent.connect(url, await first.token(ALL, 'shop')));
+        agents.push(await Agent.connect(url, await first.createToken(ALL, 'shop')));
       [one, two] = agents as [Agent, Agent];
     });
     after(async () => {

@@ -3,14 +3,14 @@
  * mail parser, and nothing lost when the process is killed.
  */
 import { expect } from 'chai';
-import { until } from '../../../harness.js';
-import { times } from '../../../support/budget.js';
-import { mailSettings, MailServer } from '../../../support/mail-server.js';
-import { ADMIN, SHARED_KEY, TestService } from '../../../support/service.js';
+import { waitUntil } from '../../../harness.js';
+import { scaleRepeats } from '../../../support/budget.js';
+import { buildMailSettings, MailServer } from '../../../support/mail-server.js';
+import { ADMIN_ACCOUNT, SHARED_KEY, TestService } from '../../../support/service.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
 /** How often the process is killed; of each round five are reported, and a mail that catches up names twenty. */
-const ROUNDS = Math.min(4, times(2));
+const ROUNDS = Math.min(4, scaleRepeats(2));
 
 /** A browser without scripts: cookies, and forms with their token. */
 class Visitor {
@@ -59,14 +59,14 @@ describe('notifications: the real program', function () {
 
   before(async () => {
     receiver = await Receiver.open();
-    service = await TestService.started({
-      ...mailSettings(await mail.open()),
+    service = await TestService.createStarted({
+      ...buildMailSettings(await mail.start()),
       SVC_BASE_URL: 'https://aos.example',
     });
-    await service.project('shop');
-    token = await service.token('bugtracker:report');
+    await service.createProject('shop');
+    token = await service.createToken('bugtracker:report');
     admin = new Visitor(() => service.url);
-    await admin.post('/login', '/login', ADMIN);
+    await admin.post('/login', '/login', ADMIN_ACCOUNT);
   });
   after(async () => {
     await service?.dispose();
@@ -92,11 +92,11 @@ describe('notifications: the real program', function () {
     await channel({ name: 'mail', kind: 'email', target: 'one@example.org, two@example.org' });
     await report('Total <b>is</b> wrong & more');
     await report('too low to be told', 'low');
-    await until('the mail', () => mail.raw.length > 0);
-    const [parsed] = await mail.mails();
+    await waitUntil('the mail', () => mail.raw.length > 0);
+    const [parsed] = await mail.parseMails();
     expect(parsed?.subject).to.equal('[AOS] shop-1: Total <b>is</b> wrong & more');
     expect(parsed?.from?.address).to.equal('aos@example.org');
-    await until('both mails', () => mail.recipients.length > 1);
+    await waitUntil('both mails', () => mail.recipients.length > 1);
     expect(mail.recipients).to.deep.equal([['one@example.org'], ['two@example.org']]);
     expect(parsed?.to?.map(({ address }) => address)).to.deep.equal(['one@example.org', 'two@example.org']);
     expect(parsed?.text).to.include('https://aos.example/bugs/shop-1');
@@ -113,7 +113,7 @@ describe('notifications: the real program', function () {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`For ${kind} @everyone`);
-      await until('the post', () => receiver.got.length > 0);
+      await waitUntil('the post', () => receiver.got.length > 0);
       const shown = check(JSON.parse(receiver.got[0]?.body ?? '{}') as Record<string, unknown>);
       expect(shown).to.include(`For ${kind}`);
       if (kind === 'slack') expect(shown).to.not.include('@everyone');
@@ -134,15 +134,15 @@ describe('notifications: the real program', function () {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`${title} for ${kind}`);
-      await until('the post', () => receiver.got.length > 0);
+      await waitUntil('the post', () => receiver.got.length > 0);
       const body = receiver.got[0]?.body ?? '';
       expect(body, kind).to.include('Sign in').and.include('https://aos.example/bugs/shop-');
       expect(body.replaceAll('\\', ''), kind).to.not.match(/\]\(http:\/\/evil|http:\/\/evil|www\.evil|@channel/);
       if (kind === 'slack') expect(body).to.not.include('<');
       await admin.post(`${path}/delete`, path, {});
     }
-    await until('the mail', () => mail.raw.length > 0);
-    for (const { subject, text, html } of await mail.mails())
+    await waitUntil('the mail', () => mail.raw.length > 0);
+    for (const { subject, text, html } of await mail.parseMails())
       for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
   });
 
@@ -178,14 +178,14 @@ describe('notifications: the real program', function () {
         events: 'monitor.down',
       });
       expect(made.status, made.text).to.equal(303);
-      const watchdog = await service.token('watchdog:ping,watchdog:manage,watchdog:read');
+      const watchdog = await service.createToken('watchdog:ping,watchdog:manage,watchdog:read');
       const beat = (state: string): ReturnType<TestService['request']> =>
         service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 600, status: state });
       const heard = (text: string): Promise<void> =>
-        until(text, () => hook.got.some(({ body }) => body.includes(text)));
+        waitUntil(text, () => hook.got.some(({ body }) => body.includes(text)));
       expect((await beat('ok')).status).to.equal(201);
       await service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 1, status: 'ok' });
-      await until('it is down', async () => {
+      await waitUntil('it is down', async () => {
         await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
         const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', watchdog);
         return (body['monitor'] as { state: string }).state === 'down';
@@ -213,15 +213,15 @@ describe('notifications: the real program', function () {
       const burst = Array.from({ length: 5 }, (_, i) => `Crash ${'abcd'[round] ?? ''}${'vwxyz'[i] ?? ''}`);
       await Promise.all(burst.map((title) => report(title)));
       titles.push(...burst);
-      await service.end('SIGKILL');
+      await service.stop('SIGKILL');
       // Nobody kills it any more after the last round.
-      await (round + 1 < ROUNDS ? service.start() : service.startHere());
+      await (round + 1 < ROUNDS ? service.start() : service.startInProcess());
     }
     const seen = async (): Promise<string[]> =>
-      (await mail.mails()).flatMap(({ text = '' }) => titles.filter((title) => text.includes(title)));
-    await until('every report in a mail', async () => new Set(await seen()).size === titles.length, 100_000);
+      (await mail.parseMails()).flatMap(({ text = '' }) => titles.filter((title) => text.includes(title)));
+    await waitUntil('every report in a mail', async () => new Set(await seen()).size === titles.length, 100_000);
     const byId = new Map<string, string>();
-    for (const { messageId = '', text = '' } of await mail.mails()) {
+    for (const { messageId = '', text = '' } of await mail.parseMails()) {
       expect(byId.get(messageId) ?? text).to.equal(text);
       byId.set(messageId, text);
     }

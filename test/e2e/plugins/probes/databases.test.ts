@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { toProbe } from '../../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../../plugins/probes/model/schema.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 
 const FOLDERS = [
   ...(process.env['PATH'] ?? '').split(delimiter),
@@ -79,11 +79,11 @@ describe('probes of databases', function () {
     it(`accept a real server of ${kind}, and fail without it`, async function () {
       if (start === null) this.skip();
       const folder = mkdtempSync(join(tmpdir(), 'aos-db-'));
-      const probe = toProbe({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });
+      const probe = validateProbe({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });
       const server = start(folder, (probe as { port: number }).port);
       const ended = new Promise((resolve) => server.once('exit', resolve));
       try {
-        await until('it answers', async () => (await asker.run(probe)).ok);
+        await waitUntil('it answers', async () => (await asker.run(probe)).ok);
       } finally {
         server.kill('SIGKILL');
         await ended;

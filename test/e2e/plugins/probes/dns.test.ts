@@ -4,7 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { toProbe } from '../../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../../plugins/probes/model/schema.js';
 import type { ProbeResult } from '../../../../plugins/probes/model/result.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { nameServer, type NameServer } from './name-server.js';
@@ -20,7 +20,7 @@ describe('probes of names (with dnsmasq)', function () {
   after(() => server?.stop());
 
   const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
-    probesOn(new MemoryStore(), { servers }).asker.run(toProbe({ kind: 'dns', ...more }));
+    probesOn(new MemoryStore(), { servers }).asker.run(validateProbe({ kind: 'dns', ...more }));
 
   it('read the records of a real name server', async () => {
     const records: [name: string, type: string, excerpt: string][] = [
@@ -78,11 +78,11 @@ describe('probes of names (with dnsmasq)', function () {
           { kind: 'http', url: `http://${host}:${port}/` },
           { kind: 'tcp', host, port },
         ]) {
-          const seen = await asker.run(toProbe({ ...probe, resolver }));
+          const seen = await asker.run(validateProbe({ ...probe, resolver }));
           expect(seen.message, probe.kind).to.match(message);
           expect(seen.ok, `${probe.kind} ${host}: ${seen.message}`).to.equal(ok);
         }
-      const record = toProbe({ kind: 'dns', host: 'here.probe.test', resolver, expected_record: '127.0.0.1' });
+      const record = validateProbe({ kind: 'dns', host: 'here.probe.test', resolver, expected_record: '127.0.0.1' });
       expect(await asker.run(record)).to.include({ ok: true });
     } finally {
       web.close();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { toProbe } from '../../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../../plugins/probes/model/schema.js';
 import type { ProbeResult } from '../../../../plugins/probes/model/result.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { isAvailable } from '../../../support/required.js';
@@ -25,7 +25,7 @@ function pings(): boolean {
 describe('probes of machines', () => {
   const { asker } = probesOn(new MemoryStore());
   const echoed = (host: string, timeout_ms = 30_000): Promise<ProbeResult> =>
-    asker.run(toProbe({ kind: 'icmp', host, timeout_ms }));
+    asker.run(validateProbe({ kind: 'icmp', host, timeout_ms }));
 
   it('receive an echo of loopback (with a ping that may send)', async function () {
     if (!isAvailable('icmp', process.platform !== 'win32' && pings())) this.skip();
@@ -65,7 +65,7 @@ describe('probes of machines', () => {
       const resolve = async (): Promise<{ address: string; family: number }[]> =>
         ['192.0.2.1', '192.0.2.2'].map((address) => ({ address, family: 4 }));
       const named = probesOn(new MemoryStore(), { resolve }).asker;
-      const seen = await named.run(toProbe({ kind: 'icmp', host: 'shop.test', timeout_ms: 30_000 }));
+      const seen = await named.run(validateProbe({ kind: 'icmp', host: 'shop.test', timeout_ms: 30_000 }));
       expect(seen).to.include({ ok: true, response_ms: 7 });
     });
 

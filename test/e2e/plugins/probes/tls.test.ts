@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { SMTPServer } from 'smtp-server';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DAY_MS } from '../../../../lib/time.js';
-import { toProbe } from '../../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../../plugins/probes/model/schema.js';
 import { toObservation, type ProbeResult } from '../../../../plugins/probes/model/result.js';
 import { certificates, type TestCertificates, type KeyAndCertificate } from './certificates.js';
 import { probesOn, type ProbeFixture } from '../../../plugins/probes/fixture.js';
@@ -53,21 +53,21 @@ describe('probes of certificates (with openssl)', function () {
       }),
     );
   const handshake = async (shown: KeyAndCertificate, host = 'localhost'): Promise<ProbeResult> =>
-    fixture.asker.run(toProbe({ kind: 'tls', host, port: await plain(shown) }));
+    fixture.asker.run(validateProbe({ kind: 'tls', host, port: await plain(shown) }));
   const fetched = (port: number): Promise<ProbeResult> =>
-    fixture.asker.run(toProbe({ kind: 'http', url: `https://localhost:${port}/` }));
+    fixture.asker.run(validateProbe({ kind: 'http', url: `https://localhost:${port}/` }));
 
   it('accept a connection with five days left, and fail a separate check of the days', async () => {
     const port = await web(made.soon);
     for (const seen of [await handshake(made.soon), await handshake(made.soon, '127.0.0.1'), await fetched(port)]) {
       expect(seen, seen.message).to.deep.include({ ok: true });
       expect(seen.certificate).to.include({ subject: 'soon', issuer: 'Probes of the tests' });
-      const probe = toProbe({ kind: 'tls', host: 'localhost' });
+      const probe = validateProbe({ kind: 'tls', host: 'localhost' });
       const told = toObservation('a', probe, seen, 0, began);
       expect(told.status).to.equal('ok');
       expect(told.metrics['cert_days']).to.equal(5);
       expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 5 days' });
-      const patient = toProbe({ kind: 'tls', host: 'localhost', cert_days_warning: 5 });
+      const patient = validateProbe({ kind: 'tls', host: 'localhost', cert_days_warning: 5 });
       expect(toObservation('a', patient, seen, 0, began).checks['certificate']).to.include({ ok: true });
     }
   });
@@ -99,7 +99,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(seen).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
     const told = toObservation(
       'a',
-      toProbe({ kind: 'tls', host: 'localhost', retries: 0 }),
+      validateProbe({ kind: 'tls', host: 'localhost', retries: 0 }),
       seen,
       1,
       began + 2 * DAY_MS,
@@ -128,7 +128,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await fetched(await web(made.selfSigned))).to.include({ ok: false, message });
     const stranger = probesOn(new MemoryStore());
     const port = await plain(made.soon);
-    const seen = await stranger.asker.run(toProbe({ kind: 'tls', host: 'localhost', port }));
+    const seen = await stranger.asker.run(validateProbe({ kind: 'tls', host: 'localhost', port }));
     expect(seen.ok).to.equal(false);
     expect(seen.message).to.match(/^The certificate is of an authority that this machine does not know/);
     expect(seen.certificate).to.include({ subject: 'soon' });
@@ -140,7 +140,7 @@ describe('probes of certificates (with openssl)', function () {
     const expired = await web(made.expired);
     const url = `https://localhost:${port}/`;
     const tlsPort = await plain(made.soon);
-    const sees = (more: object): Promise<ProbeResult> => stranger.run(toProbe({ timeout_ms: 30_000, ...more }));
+    const sees = (more: object): Promise<ProbeResult> => stranger.run(validateProbe({ timeout_ms: 30_000, ...more }));
     for (const probe of [
       { kind: 'http', url },
       { kind: 'tls', host: 'localhost', port: tlsPort },
@@ -156,7 +156,7 @@ describe('probes of certificates (with openssl)', function () {
     }
     const late = { kind: 'http', url: `https://localhost:${expired}/`, ca_pem: made.ca };
     expect((await sees(late)).ok).to.equal(false);
-    const probe = toProbe({ ...late, insecure: true });
+    const probe = validateProbe({ ...late, insecure: true });
     const seen = await stranger.run(probe);
     expect(seen, seen.message).to.include({ ok: true });
     expect(toObservation('a', probe, seen, 0, began + 2 * DAY_MS).checks).to.not.have.property('certificate');
@@ -173,15 +173,15 @@ describe('probes of certificates (with openssl)', function () {
     const port = await listen(server);
     const here = async (): Promise<{ address: string; family: number }[]> => [{ address: '127.0.0.1', family: 4 }];
     const { asker } = probesOn(new MemoryStore(), { ca: made.ca, resolve: here });
-    const named = { ...toProbe({ kind: 'http', url: `https://127.0.0.1:${port}/` }), headers: { host: 'shop.test' } };
-    const dotted = toProbe({ kind: 'http', url: `https://shop.test.:${port}/` });
+    const named = { ...validateProbe({ kind: 'http', url: `https://127.0.0.1:${port}/` }), headers: { host: 'shop.test' } };
+    const dotted = validateProbe({ kind: 'http', url: `https://shop.test.:${port}/` });
     for (const probe of [named, dotted]) {
       const seen = await asker.run(probe);
       expect(seen, seen.message).to.include({ ok: true });
     }
     expect(names).to.deep.equal(['shop.test', 'shop.test']);
     const tlsPort = await plain(made.other);
-    expect(await asker.run(toProbe({ kind: 'tls', host: 'shop.test.', port: tlsPort }))).to.include({ ok: true });
+    expect(await asker.run(validateProbe({ kind: 'tls', host: 'shop.test.', port: tlsPort }))).to.include({ ok: true });
   });
 
   describe('behind STARTTLS', () => {
@@ -207,7 +207,7 @@ describe('probes of certificates (with openssl)', function () {
       return listen(server.server as tls.Server);
     };
     const sees = (starttls: string, port: number): Promise<ProbeResult> =>
-      fixture.asker.run(toProbe({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 30_000 }));
+      fixture.asker.run(validateProbe({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 30_000 }));
 
     it('read the certificate of a mail server, and report one without TLS', async () => {
       const seen = await sees('smtp', await mail(true));

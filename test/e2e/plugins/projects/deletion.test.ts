@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 import { definePlugin, extend } from '../../../../kernel/contract.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { PROJECT_BELONGINGS } from '../../../../ports/domain/projects.js';
-import { aosJsonHere } from '../../../support/aos-here.js';
-import { ADMIN, TestService } from '../../../support/service.js';
-import { engines } from '../../../support/engines.js';
-import { Visitor } from '../../../support/visitor.js';
+import { PROJECT_CLEANUPS } from '../../../../ports/domain/projects.js';
+import { runCliJsonInProcess } from '../../../support/aos-here.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
+import { durableEngines } from '../../../support/engines.js';
+import { BrowserVisitor } from '../../../support/visitor.js';
 import { HttpFixture } from '../../../plugins/access/http-fixture.js';
 
 const PROJECTS = '/api/projects/v1/projects';
@@ -35,15 +35,15 @@ const GO = [
   'webhooks_webhooks',
 ];
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`deleting a project, on ${engine.name}`, function () {
     let service: TestService;
     let admin: string;
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      service = await TestService.here({ SVC_WATCHDOG__ERROR_STATUS_IS_DOWN: 'true', ...settings });
-      admin = await service.token(
+      service = await TestService.createInProcess({ SVC_WATCHDOG__ERROR_STATUS_IS_DOWN: 'true', ...settings });
+      admin = await service.createToken(
         'projects:manage,webhooks:manage,watchdog:manage,bugtracker:manage,bugtracker:report,watchdog:ping,updateservice:publish',
       );
     });
@@ -58,10 +58,10 @@ for (const engine of engines) {
 
     /** Everything that can be bound to a project whose deletion is not refused. */
     const fill = async (): Promise<string[]> => {
-      await service.project('shop');
-      const master = await service.token('bugtracker:manage,webhooks:manage', 'shop');
+      await service.createProject('shop');
+      const master = await service.createToken('bugtracker:manage,webhooks:manage', 'shop');
       const sub = await made('POST', '/api/tokens/v1/provision', { name: 'sub' }, master);
-      const ofAll = await service.token('bugtracker:read');
+      const ofAll = await service.createToken('bugtracker:read');
       const narrowed = await made('POST', '/api/tokens/v1/provision', { name: 'sub', project: 'shop' }, ofAll);
       const key = await made('POST', `${PROJECTS}/shop/intake-keys`, {});
       const hook = { name: 'hook', url: 'https://example.com/', events: '*', project_slug: 'shop', enabled: true };
@@ -74,7 +74,7 @@ for (const engine of engines) {
       const monitor = { source: 'shop-1', interval_seconds: 60, project: 'shop' };
       await made('POST', '/api/watchdog/v1/monitors', monitor);
       await made('POST', '/api/watchdog/v1/ping', { source: 'shop-1', status: 'error' });
-      const bound = await service.token('watchdog:manage', 'shop');
+      const bound = await service.createToken('watchdog:manage', 'shop');
       const until = new Date(Date.now() + 3_600_000).toISOString();
       await made('POST', '/api/watchdog/v1/maintenance', { sources: ['shop-1'], until }, bound);
       // A window and a silence of the project outlive the monitor, which goes to no project.
@@ -94,8 +94,8 @@ for (const engine of engines) {
         body: `{}\n{"type":"sessions"}\n${sessions}`,
       });
       expect(sent.status).to.equal(200);
-      const browser = new Visitor(service);
-      await browser.signIn(ADMIN);
+      const browser = new BrowserVisitor(service);
+      await browser.signIn(ADMIN_ACCOUNT);
       const saved = { name: 'of shop', audience: 'project:shop', match: 'status=open&project=shop' };
       await browser.post('/bugs/views', saved, '/bugs');
       return [master, bound, ...[sub, narrowed].map(({ token }) => String(token)), String(key['key'])];
@@ -104,7 +104,7 @@ for (const engine of engines) {
     /** Collections with a row of which a field is the project's slug. */
     const naming = async (): Promise<string[]> => {
       const dir = await mkdtemp(join(service.dataDir, 'export-'));
-      await aosJsonHere(service.env, ['export', join(dir, 'all.tar.gz')]);
+      await runCliJsonInProcess(service.env, ['export', join(dir, 'all.tar.gz')]);
       await promisify(execFile)('tar', ['-xzf', join(dir, 'all.tar.gz'), '-C', dir], { timeout: 120_000 });
       const names = new Set<string>();
       for (const file of await readdir(dir, { recursive: true })) {
@@ -125,7 +125,7 @@ for (const engine of engines) {
         expect([status, (body['error'] as { code: string }).code]).to.deep.equal([401, 'unauthorized']);
       }
       expect(await naming()).to.deep.equal(['access_audit', 'projects_deletions']);
-      await service.project('shop');
+      await service.createProject('shop');
       for (const path of [
         '/api/webhooks/v1/webhooks',
         '/api/webhooks/v1/events?project_slug=shop',
@@ -135,7 +135,7 @@ for (const engine of engines) {
         expect(await itemsOf(path), path).to.deep.equal([]);
       expect((await made('GET', '/api/errors/v1/health?project=shop'))['versions']).to.deep.equal([]);
       expect((await made('GET', `${PROJECTS}/shop/brand`))['brand']).to.include({ seller: null });
-      const again = await service.token('watchdog:read,bugtracker:read', 'shop');
+      const again = await service.createToken('watchdog:read,bugtracker:read', 'shop');
       const mine = async (path: string): Promise<unknown> => (await made('GET', path, undefined, again))['items'];
       for (const path of ['/api/watchdog/v1/incidents', '/api/watchdog/v1/events', ...WINDOWS])
         expect(await mine(path), path).to.deep.equal([]);
@@ -153,10 +153,10 @@ describe('an interrupted deletion', function () {
     version: '1.0.0',
     api: 1,
     title: 'Elsewhere',
-    extends: [PROJECT_BELONGINGS.point],
+    extends: [PROJECT_CLEANUPS.point],
     setup: () => ({
       extensions: (['clear', 'detach'] as const).map((step) =>
-        extend(PROJECT_BELONGINGS, {
+        extend(PROJECT_CLEANUPS, {
           clear: () => Promise.resolve(),
           [step]: async (slug: string) => {
             if (broken === step) throw new Error('the disk is full');
@@ -188,7 +188,7 @@ describe('an interrupted deletion', function () {
       expect(await call('DELETE', '/shop')).to.deep.equal([404, 'not_found']);
       expect(await call('POST', '/shop/unarchive')).to.deep.equal([404, 'not_found']);
       expect(await fixture.parts.projects.get('shop')).to.equal(null);
-      expect(await fixture.parts.projects.byNumber(1)).to.equal(null);
+      expect(await fixture.parts.projects.findByNumber(1)).to.equal(null);
       expect(await fixture.parts.projects.list()).to.deep.equal([]);
       expect(await call('POST', '', { slug: 'shop' })).to.deep.equal([409, 'conflict']);
       broken = null;
@@ -198,7 +198,7 @@ describe('an interrupted deletion', function () {
       fixture.clock.forward(61_000);
       await fixture.harness.jobs.runNow('projects.deletions');
       expect(left).to.deep.equal(['clear shop', 'detach shop']);
-      const { items } = await fixture.parts.audit.recent(1);
+      const { items } = await fixture.parts.audit.listRecent(1);
       expect(items[0]).to.include({ action: 'project.deleted', target: 'shop', actor: 'system' });
       expect(items[0]?.details).to.deep.equal({ number: 1, by: 'token test' });
       expect(await call('POST', '', { slug: 'shop' })).to.deep.equal([201]);
@@ -225,10 +225,10 @@ describe('a project that is deleted while a plugin is off', () => {
     version: '1.0.0',
     api: 1,
     title: 'Elsewhere',
-    extends: [PROJECT_BELONGINGS.point],
+    extends: [PROJECT_CLEANUPS.point],
     setup: () => ({
       extensions: [
-        extend(PROJECT_BELONGINGS, {
+        extend(PROJECT_CLEANUPS, {
           clear: async (slug) => {
             if (broken) throw new Error('the disk is full');
             asked.push(`clear ${slug}`);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MemorySigner } from '../../../../adapters/memory/signers.js';
 import { PrometheusMetrics } from '../../../../adapters/node/metrics.js';
-import { packageRoot } from '../../../../config/load.js';
+import { findPackageRoot } from '../../../../config/load.js';
 import { registerKeyMetrics } from '../../../../plugins/releases/key-metrics.js';
 import { isRequired } from '../../../support/required.js';
 
@@ -22,14 +22,14 @@ describe('metrics of the release key', () => {
     const metrics = new PrometheusMetrics();
     const signer = new MemorySigner('rsa-sha256');
     registerKeyMetrics(metrics, signer);
-    const first = (await signer.key()).key_id;
+    const first = (await signer.getKey()).key_id;
     expect(await seriesOf(metrics)).to.deep.equal([
-      `aos_releases_key_since_timestamp_seconds ${Date.parse(await signer.since()) / 1_000}`,
+      `aos_releases_key_since_timestamp_seconds ${Date.parse(await signer.getKeyStart()) / 1_000}`,
       'aos_releases_key_predecessors 0',
       `aos_releases_key_info{key_id="${first}"} 1`,
     ]);
     signer.rotate();
-    const second = (await signer.key()).key_id;
+    const second = (await signer.getKey()).key_id;
     expect((await seriesOf(metrics)).slice(1)).to.deep.equal([
       'aos_releases_key_predecessors 1',
       `aos_releases_key_info{key_id="${second}"} 1`,
@@ -38,7 +38,7 @@ describe('metrics of the release key', () => {
 
   it('are missing where releases are unsigned', async () => {
     const metrics = new PrometheusMetrics();
-    registerKeyMetrics(metrics, { key: async () => null, predecessors: async () => [], since: async () => null });
+    registerKeyMetrics(metrics, { getKey: async () => null, listPredecessors: async () => [], getKeyStart: async () => null });
     expect(await seriesOf(metrics)).to.deep.equal([
       'aos_releases_key_since_timestamp_seconds Nan',
       'aos_releases_key_predecessors 0',
@@ -63,7 +63,7 @@ describe('metrics of the release key', () => {
     });
     const differ = expected('AosReleaseKeysDiffer', { job: 'aos' }, 'the processes of aos sign releases by 2 keys');
     const tests = {
-      rule_files: [join(packageRoot(), 'docs', 'alerts.yml')],
+      rule_files: [join(findPackageRoot(), 'docs', 'alerts.yml')],
       evaluation_interval: '1d',
       tests: [
         {

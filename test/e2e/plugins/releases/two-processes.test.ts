@@ -3,36 +3,36 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageOf } from '../../../kit/contracts/release-store.js';
-import { until } from '../../../harness.js';
-import { engines } from '../../../support/engines.js';
+import { buildPackage } from '../../../kit/contracts/release-store.js';
+import { waitUntil } from '../../../harness.js';
+import { durableEngines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';
 
 const CHECK = '/api/updateservice/v1/check?product=shop&version=1.0';
 
 describe('releases in two processes', function () {
   it('shows publishes and withdrawals in the other process', async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (settings === null || settings === undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-store-'));
     const shared = { ...settings, SVC_RELEASES__PATH: folder, SVC_LIMITS__PUBLIC_PER_MINUTE: '0' };
-    const one = await TestService.started(shared);
-    const other = await TestService.started(shared);
+    const one = await TestService.createStarted(shared);
+    const other = await TestService.createStarted(shared);
     try {
-      await one.project('shop');
-      const token = await one.token('updateservice:publish');
+      await one.createProject('shop');
+      const token = await one.createToken('updateservice:publish');
       const offered = async (service: TestService): Promise<{ version: string } | null> => {
         const { status, body } = await service.request('GET', CHECK, null);
         return status === 200 ? (body['release'] as { version: string } | null) : null;
       };
       /** The patience is for a busy machine. */
       const follows = (version: string): Promise<void> =>
-        until(`the other answers ${version}`, async () => (await offered(other))?.version === version);
+        waitUntil(`the other answers ${version}`, async () => (await offered(other))?.version === version);
       for (const version of ['1.1', '1.2', '1.3']) {
         const published = await fetch(`${one.url}/api/updateservice/v1/publish?product=shop&version=${version}`, {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-          body: packageOf({ 'app.txt': version }),
+          body: buildPackage({ 'app.txt': version }),
         });
         expect(published.status, await published.text()).to.equal(201);
         expect((await offered(one))?.version).to.equal(version);

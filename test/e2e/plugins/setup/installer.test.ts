@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { encodingOf } from '../../../../plugins/setup/installer/routes.js';
-import { installPs1 } from '../../../../plugins/setup/installer/install-ps1.js';
-import { installSh, NOT_BUILT } from '../../../../plugins/setup/installer/install-sh.js';
+import { parseAcceptedEncodings } from '../../../../plugins/setup/installer/routes.js';
+import { renderInstallPs1 } from '../../../../plugins/setup/installer/install-ps1.js';
+import { renderInstallSh, NOT_BUILT_MESSAGE } from '../../../../plugins/setup/installer/install-sh.js';
 import { TestService } from '../../../support/service.js';
 
 const run = promisify(execFile);
@@ -104,7 +104,7 @@ describe('setup: installers', function () {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     public_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    service = await TestService.here({ SVC_BASE_URL: public_url });
+    service = await TestService.createInProcess({ SVC_BASE_URL: public_url });
   });
 
   after(async () => {
@@ -167,7 +167,7 @@ describe('setup: installers', function () {
     expect(shell).to.include({ code: 1 });
     expect(shell.stderr).to.include('npm run build:agent');
     const windows = await wire(`${service.url}/installer/install.ps1`);
-    expect(windows.body.toString()).to.include(NOT_BUILT).and.to.include('exit 1');
+    expect(windows.body.toString()).to.include(NOT_BUILT_MESSAGE).and.to.include('exit 1');
   });
 
   it('serves the whole agent, in parts, and compressed as the client accepts', async () => {
@@ -243,7 +243,7 @@ describe('setup: installers', function () {
 
   it('installs to ~/.local/bin for a user, and to /usr/local/bin for root only', async () => {
     await offer();
-    const text = installSh({ url: 'http://x', files: [] });
+    const text = renderInstallSh({ url: 'http://x', files: [] });
     expect(text).to.include('target=/usr/local/bin').and.to.include('target=$HOME/.local/bin');
     const bin = await pathWith('curl');
     await rm(join(bin, 'id'));
@@ -341,10 +341,10 @@ describe('setup: installers', function () {
   it('quotes values for both kinds of shell', () => {
     const file = { runtime: 'linux-x64', kind: 'agent', size: 1, sha256: 'a'.repeat(64), name: NAME };
     const url = "https://x/'; touch /tmp/owned; '$(id)`id`";
-    expect(installSh({ url, files: [file] })).to.include(
+    expect(renderInstallSh({ url, files: [file] })).to.include(
       `server='https://x/'\\''; touch /tmp/owned; '\\''$(id)\`id\`'`,
     );
-    const windows = installPs1({ url, files: [{ ...file, runtime: 'win-x64' }] });
+    const windows = renderInstallPs1({ url, files: [{ ...file, runtime: 'win-x64' }] });
     expect(windows).to.include("$server = 'https://x/''; touch /tmp/owned; ''$(id)`id`'");
     expect(
       windows
@@ -364,6 +364,6 @@ describe('setup: installers', function () {
       ['identity, *;q=0', []],
       ['gzip;q=x', []],
     ];
-    for (const [header, encodings] of cases) expect(encodingOf(header), header).to.deep.equal(encodings);
+    for (const [header, encodings] of cases) expect(parseAcceptedEncodings(header), header).to.deep.equal(encodings);
   });
 });

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { installPs1 } from '../../../../plugins/setup/installer/install-ps1.js';
+import { renderInstallPs1 } from '../../../../plugins/setup/installer/install-ps1.js';
 import { isAvailable } from '../../../support/required.js';
 import { TestService } from '../../../support/service.js';
 
@@ -82,7 +82,7 @@ describe('setup: install.ps1 by the grammar of PowerShell', function () {
   for (const url of NAMES)
     it(`parses with every value as it was given: ${url}`, () => {
       const file = url.replace('https://aos.example/', '');
-      const text = installPs1({ url, files: [agent(file)] });
+      const text = renderInstallPs1({ url, files: [agent(file)] });
       expect(listFaults(text)).to.deep.equal([]);
       const statements = listNodes(parse(text)).filter(({ type }) => type === 'assignment_expression');
       const values = new Map(
@@ -97,11 +97,11 @@ describe('setup: install.ps1 by the grammar of PowerShell', function () {
 
   it('parses without an agent for Windows, and without any', () => {
     for (const files of [[], [{ ...agent('update-agent'), runtime: 'linux-x64' }]])
-      expect(listFaults(installPs1({ url: NAMES[1] ?? '', files }))).to.deep.equal([]);
+      expect(listFaults(renderInstallPs1({ url: NAMES[1] ?? '', files }))).to.deep.equal([]);
   });
 
   it('parses as the service gives it out', async () => {
-    const service = await TestService.here({ SVC_BASE_URL: 'https://aos.example' });
+    const service = await TestService.createInProcess({ SVC_BASE_URL: 'https://aos.example' });
     try {
       const text = await (await fetch(`${service.url}/installer/install.ps1`)).text();
       expect(text).to.include('function Install-UpdateAgent');

@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { grant } from '../../../../plugins/setup/application.js';
-import { scheduleOf, stepOf } from '../../../../plugins/setup/schedule.js';
-import { scriptOf, TOKEN_FILE } from '../../../../plugins/setup/script.js';
-import { fileNameOf, sourceOf } from '../../../../plugins/setup/source.js';
-import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
+import { grantScopes } from '../../../../plugins/setup/application.js';
+import { buildSchedule, getScheduleStep } from '../../../../plugins/setup/schedule.js';
+import { buildReportScript, TOKEN_FILE_NAME } from '../../../../plugins/setup/script.js';
+import { toScriptFileName, toMonitorSource } from '../../../../plugins/setup/source.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
 
 const run = promisify(execFile);
 
@@ -29,12 +29,12 @@ describe('setup: rules', () => {
       ['---', null],
       ['x'.repeat(200), 'x'.repeat(128)],
     ];
-    for (const [name, source] of cases) expect(sourceOf(name), name).to.equal(source);
+    for (const [name, source] of cases) expect(toMonitorSource(name), name).to.equal(source);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => {
-        const source = sourceOf(name);
-        if (source !== null) expect(source).to.match(MONITOR_SOURCE);
-        if (source !== null) expect(fileNameOf(source, '.sh')).to.match(/^[A-Za-z0-9._-]{1,64}$/);
+        const source = toMonitorSource(name);
+        if (source !== null) expect(source).to.match(MONITOR_SOURCE_PATTERN);
+        if (source !== null) expect(toScriptFileName(source, '.sh')).to.match(/^[A-Za-z0-9._-]{1,64}$/);
       }),
     );
   });
@@ -49,17 +49,17 @@ describe('setup: rules', () => {
       [[], 'admin', [], []],
     ];
     for (const [asked, role, scopes, denied] of cases)
-      expect(grant(allowed, asked, role)).to.deep.equal({ scopes, denied });
+      expect(grantScopes(allowed, asked, role)).to.deep.equal({ scopes, denied });
   });
 
   it('repeats at least as often as the interval, in steps that a crontab repeats evenly', () => {
     fc.assert(
       fc.property(fc.integer({ min: 60, max: 86_400 }), fc.string(), (seconds, source) => {
-        const step = stepOf(seconds);
+        const step = getScheduleStep(seconds);
         const every = 'hours' in step ? step.hours * 3600 : step.minutes * 60;
         expect(every).to.be.at.most(seconds);
         expect(('hours' in step ? 86_400 : 3600) % every).to.equal(0);
-        const { expression } = scheduleOf('linux-x64', source, seconds, 'x.sh');
+        const { expression } = buildSchedule('linux-x64', source, seconds, 'x.sh');
         const fields = expression.split(' ');
         expect(fields).to.have.length(5);
         expect(expression).to.match(/^[\d*/ -]+$/);
@@ -69,12 +69,12 @@ describe('setup: rules', () => {
         }
       }),
     );
-    expect(scheduleOf('linux-x64', 'web-1', 60, 'h.sh')).to.deep.equal({
+    expect(buildSchedule('linux-x64', 'web-1', 60, 'h.sh')).to.deep.equal({
       kind: 'cron',
       expression: '* * * * *',
       command: '/bin/sh "{dir}/h.sh" --jitter',
     });
-    expect(scheduleOf('win-x64', 'web-1', 300, 'h.ps1')).to.deep.equal({
+    expect(buildSchedule('win-x64', 'web-1', 300, 'h.ps1')).to.deep.equal({
       kind: 'schtasks',
       expression: '/SC MINUTE /MO 5',
       command: 'powershell.exe -NoProfile -ExecutionPolicy Bypass -File "{dir}\\h.ps1" -Jitter',
@@ -83,7 +83,7 @@ describe('setup: rules', () => {
 
   it('names, hashes and ends the lines of a script for its platform', () => {
     const reporting = { url: 'https://aos.example/api/watchdog/v1/ping', source: 'web-1', interval_seconds: 60 };
-    const linux = scriptOf('linux-x64', reporting);
+    const linux = buildReportScript('linux-x64', reporting);
     expect(linux).to.include({ filename: 'heartbeat-web-1.sh', mode: '0700', eol: 'lf' });
     expect(linux.content)
       .to.match(/^#!\/bin\/sh\n/)
@@ -91,7 +91,7 @@ describe('setup: rules', () => {
       .and.to.include('--max-time 10');
     expect(linux.content).not.to.include('\r');
     expect(linux.sha256).to.equal(hash('sha256', linux.content));
-    const windows = scriptOf('win-x64', reporting);
+    const windows = buildReportScript('win-x64', reporting);
     expect(windows).to.include({ filename: 'heartbeat-web-1.ps1', eol: 'crlf' });
     expect(
       windows.content
@@ -99,7 +99,7 @@ describe('setup: rules', () => {
         .slice(0, -1)
         .every((text) => text.endsWith('\r')),
     ).to.equal(true);
-    expect(() => scriptOf('linux-x64', { ...reporting, url: "https://x/'; rm -rf /" })).to.throw(RangeError);
+    expect(() => buildReportScript('linux-x64', { ...reporting, url: "https://x/'; rm -rf /" })).to.throw(RangeError);
   });
 
   for (const shell of ['dash', 'bash', 'busybox sh']) {
@@ -119,11 +119,11 @@ describe('setup: rules', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ping`;
       const dir = await mkdtemp(join(tmpdir(), 'aos setup '));
       try {
-        const script = scriptOf('linux-x64', { url, source: 'web-1', interval_seconds: 60 });
+        const script = buildReportScript('linux-x64', { url, source: 'web-1', interval_seconds: 60 });
         expect(script.content.split('\n').filter((text) => text.includes('curl --config')).length).to.equal(1);
         await writeFile(join(dir, script.filename), script.content);
-        await writeFile(join(dir, TOKEN_FILE), 'wd_live_secret\n');
-        await chmod(join(dir, TOKEN_FILE), 0o600);
+        await writeFile(join(dir, TOKEN_FILE_NAME), 'wd_live_secret\n');
+        await chmod(join(dir, TOKEN_FILE_NAME), 0o600);
         await run(program, [...first, join(dir, script.filename)], {
           env: { LC_ALL: 'de_DE.UTF-8', LC_NUMERIC: 'de_DE.UTF-8' },
         });
@@ -143,14 +143,14 @@ describe('setup: rules', () => {
   it('fails without its token, with the reason', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-setup-'));
     try {
-      const script = scriptOf('linux-x64', { url: 'http://127.0.0.1:9/', source: 'web-1', interval_seconds: 60 });
+      const script = buildReportScript('linux-x64', { url: 'http://127.0.0.1:9/', source: 'web-1', interval_seconds: 60 });
       await writeFile(join(dir, 's.sh'), script.content);
       const error = (await run('sh', [join(dir, 's.sh')]).catch((cause: unknown) => cause)) as {
         code: number;
         stderr: string;
       };
       expect(error.code).to.equal(1);
-      expect(error.stderr).to.include(TOKEN_FILE);
+      expect(error.stderr).to.include(TOKEN_FILE_NAME);
     } finally {
       await rm(dir, { recursive: true });
     }

@@ -1,8 +1,8 @@
 /** A status page that one process changes, seen through another on the same MongoDB. */
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
-import { until } from '../../../harness.js';
-import { engines } from '../../../support/engines.js';
+import { waitUntil } from '../../../harness.js';
+import { durableEngines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
@@ -24,11 +24,11 @@ describe('status pages of several processes on mongodb', () => {
   let service: TestService;
   let other: TestService;
   before(async function () {
-    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (!settings) this.skip();
     const all = { ...settings, SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]) };
-    service = await TestService.here(all);
-    other = await TestService.started(all, service.dataDir);
+    service = await TestService.createInProcess(all);
+    other = await TestService.createStarted(all, service.dataDir);
   });
   after(async () => {
     await other?.dispose();
@@ -36,16 +36,16 @@ describe('status pages of several processes on mongodb', () => {
   });
 
   it('are up to date at each of them', async () => {
-    const token = await service.token('watchdog:manage,watchdog:ping');
+    const token = await service.createToken('watchdog:manage,watchdog:ping');
     await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'web-1', interval: 3_600 });
     const page = { slug: 'shop', title: 'Shop', host: HOST, components: [{ name: 'Web shop', sources: ['web-1'] }] };
     expect((await service.request('POST', PAGES, token, page)).status).to.equal(201);
     expect((await service.request('PATCH', `${PAGES}/shop`, token, { published: true })).status).to.equal(200);
     const there = () => get(`${other.url}/status-page/shop`);
     const byHost = () => get(`${other.url}/`, HOST);
-    await until('both are shown', async () => (await there()).status === 200 && (await byHost()).status === 200);
+    await waitUntil('both are shown', async () => (await there()).status === 200 && (await byHost()).status === 200);
     await service.request('PATCH', `${PAGES}/shop`, token, { title: 'Renamed', host: null });
-    await until('the other process shows it', async () => (await there()).text.includes('Renamed'));
-    await until('the host is nobody’s there', async () => (await byHost()).status !== 200);
+    await waitUntil('the other process shows it', async () => (await there()).text.includes('Renamed'));
+    await waitUntil('the host is nobody’s there', async () => (await byHost()).status !== 200);
   });
 });

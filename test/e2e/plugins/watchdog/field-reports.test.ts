@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import http from 'node:http';
 import tls from 'node:tls';
 import type { AddressInfo } from 'node:net';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../../../plugins/webhooks/receiver.js';
 import { isAvailable } from '../../../support/required.js';
 import { TestService } from '../../../support/service.js';
@@ -28,8 +28,8 @@ describe('alarms of the watchdog, as they are received', () => {
 
   before(async () => {
     [chat, hook] = await Promise.all([Receiver.open(status(200, {}, 'ok')), Receiver.open()]);
-    service = await TestService.started({ SVC_BASE_URL: 'https://aos.example' });
-    token = await service.token('watchdog:ping,watchdog:manage,watchdog:read,notifications:manage,webhooks:manage');
+    service = await TestService.createStarted({ SVC_BASE_URL: 'https://aos.example' });
+    token = await service.createToken('watchdog:ping,watchdog:manage,watchdog:read,notifications:manage,webhooks:manage');
     const channel = { name: 'chat', kind: 'slack', target: chat.url, timezone: ZONE, digest_minutes: 0 };
     expect((await service.request('POST', '/api/notifications/v1/channels', token, channel)).status).to.equal(201);
     const webhook = { name: 'all', url: hook.url, events: ['*'] };
@@ -51,7 +51,7 @@ describe('alarms of the watchdog, as they are received', () => {
 
   const issuePingToken = async (source: string): Promise<string> => {
     const words = ['token', 'create', '--name', source, '--scopes', 'watchdog:ping', '--source', source];
-    return (await service.command<{ token: string }>(words)).token;
+    return (await service.runCommand<{ token: string }>(words)).token;
   };
   /** Posts a body of `x` over a socket of its own; resolves with the status, or with null when it hangs up first. */
   const postBody = (path: string, bytes: number, headers: http.OutgoingHttpHeaders, cut = false) =>
@@ -82,8 +82,8 @@ describe('alarms of the watchdog, as they are received', () => {
       const probe = { kind: 'tls', host: '127.0.0.1', port, ca_pem: made.ca };
       const body = { source: 'cert-1', name: 'Shop', probe };
       expect((await service.request('POST', `${BASE}/monitors`, token, body)).status).to.equal(201);
-      await until('the channel is notified', () => said('Shop (cert-1): the certificate expires soon') !== undefined);
-      await until('the webhook is called', () =>
+      await waitUntil('the channel is notified', () => said('Shop (cert-1): the certificate expires soon') !== undefined);
+      await waitUntil('the webhook is called', () =>
         sent('cert-1').some(({ event }) => event === 'monitor.certificate_expiring'),
       );
       const expiring = sent('cert-1').find(({ event }) => event === 'monitor.certificate_expiring');
@@ -99,12 +99,12 @@ describe('alarms of the watchdog, as they are received', () => {
       await beat(source);
       await beat(source, { status: 'down' });
     }
-    await until('both are down', () => ['del-1', 'mnt-1'].every((source) => said(`${source} is down`) !== undefined));
+    await waitUntil('both are down', () => ['del-1', 'mnt-1'].every((source) => said(`${source} is down`) !== undefined));
     expect((await service.request('DELETE', `${BASE}/monitors/del-1`, token)).status).to.equal(200);
     const window = { sources: ['mnt-1'], until: new Date(Date.now() + 3_600_000).toISOString() };
     expect((await service.request('POST', `${BASE}/maintenance`, token, window)).status).to.equal(201);
-    await until('their ends', () => said('del-1: alarm ended (deleted)') !== undefined);
-    await until('their ends', () => said('mnt-1: alarm ended (maintenance)') !== undefined);
+    await waitUntil('their ends', () => said('del-1: alarm ended (deleted)') !== undefined);
+    await waitUntil('their ends', () => said('mnt-1: alarm ended (maintenance)') !== undefined);
     expect(said('has recovered')).to.equal(undefined);
   });
 
@@ -117,13 +117,13 @@ describe('alarms of the watchdog, as they are received', () => {
       body: 'disk full: /dev/sda1',
     });
     expect(answer.status).to.equal(200);
-    await until('the channel is notified', () => said('Nightly backup (job) is down') !== undefined);
+    await waitUntil('the channel is notified', () => said('Nightly backup (job) is down') !== undefined);
     const text = said('Nightly backup (job) is down') ?? '';
     expect(text)
       .to.include('xit code 3')
       .and.include('disk full: /dev/sda1')
       .and.match(/\b\d\d:\d\d CES?T\b/);
-    await until('the webhook is called', () => sent('job').some(({ event }) => event === 'monitor.down'));
+    await waitUntil('the webhook is called', () => sent('job').some(({ event }) => event === 'monitor.down'));
     const down = sent('job').find(({ event }) => event === 'monitor.down');
     expect(down?.data).to.include({ name: 'Nightly backup', message: 'disk full: /dev/sda1', exit_code: 3 });
     expect(down?.data['reason']).to.be.a('string');
@@ -141,7 +141,7 @@ describe('alarms of the watchdog, as they are received', () => {
       const pingToken = await issuePingToken(source);
       expect((await fetch(`${service.url}/ping/${pingToken}?interval=600`)).status).to.equal(200);
       expect(await postBody(`/ping/${pingToken}/fail`, bytes, headers, cut)).to.equal(cut ? null : 200);
-      await until('the webhook is called', () => sent(source).some(({ event }) => event === 'monitor.down'));
+      await waitUntil('the webhook is called', () => sent(source).some(({ event }) => event === 'monitor.down'));
       const down = sent(source).find(({ event }) => event === 'monitor.down');
       expect(String(down?.data['message'])).to.match(/^x+$/);
     });

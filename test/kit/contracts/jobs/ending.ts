@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
-import { makeJobs, until, type JobsWorld } from './harness.js';
+import { createJobs, waitUntil, type JobsFixture } from './harness.js';
 
-export function endingJobs(world: JobsWorld): void {
+export function describeEndingJobs(world: JobsFixture): void {
   const { make, stored } = world;
 
   it('aborts a run at its time limit and counts it as failed, whether it listens to the signal or not', async () => {
@@ -23,7 +23,7 @@ export function endingJobs(world: JobsWorld): void {
     await jobs.start();
     await jobs.enqueue('a.listens');
     await jobs.enqueue('a.deaf');
-    await until('both failures', async () => (await jobs.list()).every(({ fail_count }) => fail_count === 1));
+    await waitUntil('both failures', async () => (await jobs.list()).every(({ fail_count }) => fail_count === 1));
     expect((reason as Error).message).to.equal('job a.listens took longer than 60 ms');
     const [first, second] = await jobs.list();
     expect(first?.fail_reason).to.equal('job a.listens took longer than 60 ms');
@@ -47,7 +47,7 @@ export function endingJobs(world: JobsWorld): void {
     await jobs.start();
     for (let n = 0; n < 6; n++) await jobs.enqueue('a.b', n);
     // A drain returns a job that is locked but not started, instead of waiting for it.
-    await until('two under way', async () => begun === 2);
+    await waitUntil('two under way', async () => begun === 2);
     let drained = false;
     const drain = jobs.drain(10_000).then(() => (drained = true));
     await jobs.enqueue('a.b', 6);
@@ -59,7 +59,7 @@ export function endingJobs(world: JobsWorld): void {
     expect(await stored()).to.equal(5);
     const other = make([spec]);
     await other.jobs.start();
-    await until('the rest', async () => seen.length === 7);
+    await waitUntil('the rest', async () => seen.length === 7);
     expect(seen.toSorted((a, b) => a - b)).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
   });
 
@@ -74,13 +74,13 @@ export function endingJobs(world: JobsWorld): void {
     const { jobs } = make([{ name: 'a.b', run }]);
     await jobs.start();
     await jobs.enqueue('a.b', null, { key: 'k' });
-    await until('the run', async () => tries === 1);
+    await waitUntil('the run', async () => tries === 1);
     await jobs.drain(500);
     expect(await world.store.collection('kernel_jobs').count({ lock: { exists: true } })).to.equal(0);
     expect((await jobs.list())[0]).to.include({ fail_count: 0, running: false });
     const next = make([{ name: 'a.b', run }]);
     await next.jobs.start();
-    await until('the second run', async () => tries === 2 && (await stored()) === 0);
+    await waitUntil('the second run', async () => tries === 2 && (await stored()) === 0);
   });
 
   it('continues after a world.store that failed for a while, and logs it', async () => {
@@ -102,11 +102,11 @@ export function endingJobs(world: JobsWorld): void {
             },
     });
     let ran = 0;
-    const { jobs, lines } = makeJobs(flaky, [{ name: 'a.b', run: async () => void ran++ }]);
+    const { jobs, lines } = createJobs(flaky, [{ name: 'a.b', run: async () => void ran++ }]);
     world.keep(jobs);
     await jobs.start();
     down = true;
-    await until('the log line', async () =>
+    await waitUntil('the log line', async () =>
       lines.some(({ message }) => message === 'jobs: an error outside of any job'),
     );
     const refused = await jobs.enqueue('a.b').then(
@@ -116,7 +116,7 @@ export function endingJobs(world: JobsWorld): void {
     expect(refused).to.equal('store down');
     down = false;
     await jobs.enqueue('a.b');
-    await until('the run', async () => ran === 1);
+    await waitUntil('the run', async () => ran === 1);
   });
 
   it('rejects invalid definitions and calls', async () => {

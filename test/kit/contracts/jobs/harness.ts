@@ -34,14 +34,14 @@ export interface JobsEngine {
   close(): Promise<void>;
 }
 
-export const RUNS = { name: 'runs', indexes: [] };
-export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
-export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
+export const RUNS_COLLECTION = { name: 'runs', indexes: [] };
+export const JOBS_COLLECTIONS = [JOBS_COLLECTION, RUNS_COLLECTION];
+export const FAST_OPTIONS: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
 /** Other processes take over jobs after this time. Use it only in tests that wait for that. */
-export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 6_000 };
+export const SHORT_LOCK_OPTIONS: AgendaJobsOptions = { lockMs: 6_000 };
 
 /** Waits until `read` returns a value. */
-export async function until<T>(
+export async function waitUntil<T>(
   what: string,
   read: () => Promise<T | null | undefined | false>,
   timeoutMs = 60_000,
@@ -56,13 +56,13 @@ export async function until<T>(
   }
 }
 
-interface Line {
+interface RecordedLogLine {
   data: Record<string, unknown>;
   message: string;
 }
 
 class MemoryLog implements Logger {
-  constructor(readonly lines: Line[] = []) {}
+  constructor(readonly lines: RecordedLogLine[] = []) {}
   debug(data: object, message: string): void {
     this.lines.push({ data: { ...data }, message });
   }
@@ -74,20 +74,20 @@ class MemoryLog implements Logger {
   }
 }
 
-export function makeJobs(
+export function createJobs(
   store: DocumentStore,
   specs: readonly JobSpec[],
   options: AgendaJobsOptions = {},
-): { jobs: AgendaJobs; lines: Line[]; metrics: PrometheusMetrics } {
+): { jobs: AgendaJobs; lines: RecordedLogLine[]; metrics: PrometheusMetrics } {
   const log = new MemoryLog();
   const clock = new SystemClock();
   const metrics = new PrometheusMetrics();
-  const jobs = new AgendaJobs({ store, clock, ids: new RandomIds(clock), log, metrics }, { ...FAST, ...options });
+  const jobs = new AgendaJobs({ store, clock, ids: new RandomIds(clock), log, metrics }, { ...FAST_OPTIONS, ...options });
   for (const spec of specs) jobs.define(spec);
   return { jobs, lines: log.lines, metrics };
 }
 
-export const countJob = (store: DocumentStore): JobSpec => ({
+export const createCountJob = (store: DocumentStore): JobSpec => ({
   name: 'test.count',
   async run({ data }: JobRun): Promise<void> {
     const clock = new SystemClock();
@@ -98,9 +98,9 @@ export const countJob = (store: DocumentStore): JobSpec => ({
 });
 
 /** The store of one test, with instances that are drained at its end. */
-export interface JobsWorld {
+export interface JobsFixture {
   readonly store: DocumentStore;
-  make: (specs: readonly JobSpec[], options?: AgendaJobsOptions) => ReturnType<typeof makeJobs>;
+  make: (specs: readonly JobSpec[], options?: AgendaJobsOptions) => ReturnType<typeof createJobs>;
   keep: (jobs: AgendaJobs) => void;
   runs: () => Promise<CountedRun[]>;
   stored: () => Promise<number>;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { JobSpec } from '../../../../ports/jobs.js';
-import { until, type JobsWorld } from './harness.js';
+import { waitUntil, type JobsFixture } from './harness.js';
 
-export function repeatingJobs(world: JobsWorld): void {
+export function describeRepeatingJobs(world: JobsFixture): void {
   const { make } = world;
 
   it('repeats without overlapping, on two instances, also after a failure', async () => {
@@ -21,7 +21,7 @@ export function repeatingJobs(world: JobsWorld): void {
     };
     const [one, two] = [make([spec]), make([spec])];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
-    await until('eight runs', async () => count >= 8);
+    await waitUntil('eight runs', async () => count >= 8);
     expect(most).to.equal(1);
     expect(await world.store.collection('kernel_jobs').count({})).to.equal(1);
     const [info] = await one.jobs.list();
@@ -49,7 +49,7 @@ export function repeatingJobs(world: JobsWorld): void {
     }));
     const [one, two] = [make(specs), make(specs)];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
-    await until('three runs of the slow one, and more of the others', async () =>
+    await waitUntil('three runs of the slow one, and more of the others', async () =>
       names.every((name) => (counts.get(name) ?? 0) >= (name === 'a.slow' ? 3 : 6)),
     );
     expect(most).to.equal(1);
@@ -73,12 +73,12 @@ export function repeatingJobs(world: JobsWorld): void {
     }));
     const { jobs } = make(specs);
     await jobs.start();
-    await until('both run', async () => ran.length === 2);
+    await waitUntil('both run', async () => ran.length === 2);
     await jobs.enqueue('a.one');
     release();
-    await until('it runs again', async () => ran.length === 3);
+    await waitUntil('it runs again', async () => ran.length === 3);
     expect(ran.toSorted()).to.deep.equal(['a.one', 'a.one', 'a.two']);
-    await until('all are over', async () => (await jobs.list()).every(({ running }) => !running));
+    await waitUntil('all are over', async () => (await jobs.list()).every(({ running }) => !running));
     for (const { next_run_at } of await jobs.list())
       expect(Date.parse(next_run_at ?? '')).to.be.greaterThan(Date.now() + 3_500_000);
   });
@@ -88,7 +88,7 @@ export function repeatingJobs(world: JobsWorld): void {
     const cron = { name: 'a.cron', cron: '30 4 * * *', run: none };
     const first = make([cron, { name: 'a.long', everyMs: 3_600_000, run: none }]);
     await first.jobs.start();
-    await until('the first run', async () => (await first.jobs.list())[1]?.last_finished_at);
+    await waitUntil('the first run', async () => (await first.jobs.list())[1]?.last_finished_at);
     expect((await first.jobs.list())[0]?.next_run_at).to.match(/T04:30:00\.000Z$/);
     expect(Date.parse((await first.jobs.list())[1]?.next_run_at ?? '')).to.be.greaterThan(Date.now() + 3_500_000);
     const second = make([cron, { name: 'a.long', everyMs: 60_000, run: none }]);
@@ -110,7 +110,7 @@ export function repeatingJobs(world: JobsWorld): void {
     };
     const [one, two] = [make([spec]), make([spec])];
     const run = one.jobs.runNow('a.tick', 'x');
-    await until('the run', async () => seen.length === 1);
+    await waitUntil('the run', async () => seen.length === 1);
     expect(await two.jobs.runNow('a.tick')).to.equal(false);
     expect((await two.jobs.list())[0]).to.include({ running: true });
     release();
@@ -144,11 +144,11 @@ export function repeatingJobs(world: JobsWorld): void {
     };
     const { jobs } = make([spec]);
     await jobs.start();
-    await until('the first run', async () => (await jobs.list())[0]?.last_finished_at);
+    await waitUntil('the first run', async () => (await jobs.list())[0]?.last_finished_at);
     await jobs.enqueue('a.tick');
-    await until('the second run', async () => count === 2);
+    await waitUntil('the second run', async () => count === 2);
     await jobs.enqueue('a.tick');
     release();
-    await until('the third run', async () => count === 3);
+    await waitUntil('the third run', async () => count === 3);
   });
 }

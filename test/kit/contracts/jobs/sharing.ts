@@ -5,16 +5,16 @@
 import { expect } from 'chai';
 import type { JobDoc } from '../../../../adapters/agenda/job-document.js';
 import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
-import { countJob, until, type JobsWorld } from './harness.js';
+import { createCountJob, waitUntil, type JobsFixture } from './harness.js';
 
-export function sharedJobs(world: JobsWorld): void {
+export function describeSharedJobs(world: JobsFixture): void {
   const { make, runs, stored } = world;
 
   it('run each of 60 jobs once on two instances', async () => {
-    const [one, two] = [make([countJob(world.store)]), make([countJob(world.store)])];
+    const [one, two] = [make([createCountJob(world.store)]), make([createCountJob(world.store)])];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
     await Promise.all(Array.from({ length: 60 }, (_, n) => (n % 2 ? one : two).jobs.enqueue('test.count', n)));
-    await until('all runs', async () => (await stored()) === 0);
+    await waitUntil('all runs', async () => (await stored()) === 0);
     expect((await runs()).map(({ n }) => n).toSorted((a, b) => a - b)).to.deep.equal(
       Array.from({ length: 60 }, (_, n) => n),
     );
@@ -34,9 +34,9 @@ export function sharedJobs(world: JobsWorld): void {
       .insert({ id: 'x2', ...dead, data: 'running', due_at: future } as { id: string });
     const { jobs } = make([spec]);
     await jobs.start();
-    await until('the first', async () => seen.length === 1);
+    await waitUntil('the first', async () => seen.length === 1);
     expect(seen).to.deep.equal(['over']);
-    await until('the second', async () => seen.length === 2);
+    await waitUntil('the second', async () => seen.length === 2);
     expect(Date.now()).to.be.at.least(Date.parse(future));
   });
 
@@ -53,11 +53,11 @@ export function sharedJobs(world: JobsWorld): void {
     await jobs.enqueue('a.b');
     // Does not check `running`: a job that is locked but not started does not start without its
     // lock.
-    await until('the run', async () => begun);
+    await waitUntil('the run', async () => begun);
     const thief = { lock: 'thief', due_at: new Date(Date.now() + 60_000).toISOString() };
     await world.store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });
     release();
-    await until('the log line', async () =>
+    await waitUntil('the log line', async () =>
       lines.some(({ message }) => message === 'the end of a job could not be stored'),
     );
     expect(await world.store.collection('kernel_jobs').count({ lock: 'thief' })).to.equal(1);
@@ -71,7 +71,7 @@ export function sharedJobs(world: JobsWorld): void {
     const [one, two] = [make([spec], { lockMs: 3_000 }), make([spec], { lockMs: 3_000 })];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
     const ends = new Set<unknown>();
-    await until('its lock was made longer three times', async () => {
+    await waitUntil('its lock was made longer three times', async () => {
       const doc = await world.store.collection<JobDoc>('kernel_jobs').get('a.b');
       if (doc?.lock !== undefined) ends.add(doc.due_at);
       expect(doc?.ahead_ms ?? 0).to.be.at.most(3_000);
@@ -79,7 +79,7 @@ export function sharedJobs(world: JobsWorld): void {
     });
     expect(begun).to.equal(1);
     release();
-    await until('its end', async () => (await one.jobs.list())[0]?.last_finished_at);
+    await waitUntil('its end', async () => (await one.jobs.list())[0]?.last_finished_at);
     expect(begun).to.equal(1);
   });
 
@@ -98,10 +98,10 @@ export function sharedJobs(world: JobsWorld): void {
     const { jobs } = make([{ name: 'a.b', timeoutMs: 600_000, run }], { lockMs: 3_000 });
     await jobs.start();
     await jobs.enqueue('a.b');
-    await until('the run', async () => begun);
+    await waitUntil('the run', async () => begun);
     const thief = { lock: 'thief', due_at: new Date(Date.now() + 60_000).toISOString() };
     await world.store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });
-    await until('its end', async () => reason !== undefined);
+    await waitUntil('its end', async () => reason !== undefined);
     expect(String(reason)).to.contain('the lock of job a.b was lost to another process');
   });
 }

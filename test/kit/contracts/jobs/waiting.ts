@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { JobRun } from '../../../../ports/jobs.js';
-import { until, type JobsWorld } from './harness.js';
+import { waitUntil, type JobsFixture } from './harness.js';
 
-export function waitingJobs(world: JobsWorld): void {
+export function describeEnqueuedJobs(world: JobsFixture): void {
   const { make, stored } = world;
 
   it('runs what is enqueued, with its data, and stores nothing of it afterwards', async () => {
@@ -11,10 +11,10 @@ export function waitingJobs(world: JobsWorld): void {
     await jobs.start();
     await jobs.enqueue('a.b', { x: [1, null, 'é'] });
     await jobs.enqueue('a.b');
-    await until('two runs', async () => seen.length === 2);
+    await waitUntil('two runs', async () => seen.length === 2);
     expect(seen).to.deep.include.members([{ x: [1, null, 'é'] }, null]);
-    await until('nothing is left', async () => (await stored()) === 0);
-    const info = await until('the record', async () => (await jobs.list()).find((job) => job.last_finished_at));
+    await waitUntil('nothing is left', async () => (await stored()) === 0);
+    const info = await waitUntil('the record', async () => (await jobs.list()).find((job) => job.last_finished_at));
     expect(info).to.include({
       name: 'a.b',
       running: false,
@@ -32,7 +32,7 @@ export function waitingJobs(world: JobsWorld): void {
     await make([spec]).jobs.enqueue('a.b', 1);
     const { jobs } = make([spec]);
     await jobs.start();
-    await until('the run', async () => seen.length === 1);
+    await waitUntil('the run', async () => seen.length === 1);
   });
 
   it('waits until it is due', async () => {
@@ -42,7 +42,7 @@ export function waitingJobs(world: JobsWorld): void {
     const at = Date.now() + 300;
     await jobs.enqueue('a.b', null, { at: new Date(at).toISOString() });
     expect((await jobs.list())[0]?.next_run_at).to.equal(new Date(at).toISOString());
-    await until('the run', async () => ran > 0);
+    await waitUntil('the run', async () => ran > 0);
     expect(ran).to.be.at.least(at);
   });
 
@@ -65,10 +65,10 @@ export function waitingJobs(world: JobsWorld): void {
     await jobs.enqueue('a.b', 'other', { key: 'other', at: later });
     expect(await stored()).to.equal(2);
     await jobs.enqueue('a.b', 'now', { key: 'k' });
-    await until('the first run', async () => seen.length === 1);
+    await waitUntil('the first run', async () => seen.length === 1);
     expect(seen).to.deep.equal(['later']);
     await jobs.enqueue('a.b', 'again', { key: 'k' });
-    await until('the second run', async () => seen.length === 2);
+    await waitUntil('the second run', async () => seen.length === 2);
     expect(seen).to.deep.equal(['later', 'again']);
     release();
   });
@@ -84,11 +84,11 @@ export function waitingJobs(world: JobsWorld): void {
     const { jobs, lines, metrics } = make([{ name: 'a.b', run: fail }], { retryBaseMs: 60 });
     await jobs.start();
     await jobs.enqueue('a.b', null, { retry: 2, key: 'k' });
-    await until('the last try', async () => times.length === 3 && (await stored()) === 0);
+    await waitUntil('the last try', async () => times.length === 3 && (await stored()) === 0);
     const [first = 0, second = 0, third = 0] = times;
     expect(second - first).to.be.at.least(60);
     expect(third - second).to.be.at.least(120);
-    const info = await until('the record', async () => (await jobs.list()).find((job) => job.fail_count > 0));
+    const info = await waitUntil('the record', async () => (await jobs.list()).find((job) => job.fail_count > 0));
     expect(info).to.include({ fail_count: 3, fail_reason: 'receiver down' });
     expect(attempts).to.deep.equal([
       [1, false],
@@ -111,7 +111,7 @@ export function waitingJobs(world: JobsWorld): void {
     const { jobs } = make([{ name: 'a.b', run: fail }], { retryBaseMs: 60_000 });
     await jobs.start();
     await jobs.enqueue('a.b', null, { retry: 1 });
-    const info = await until('the failure', async () => (await jobs.list()).find((job) => job.fail_reason !== null));
+    const info = await waitUntil('the failure', async () => (await jobs.list()).find((job) => job.fail_reason !== null));
     expect(info).to.include({ fail_count: 1, fail_reason: 'receiver down', running: false });
     expect(await stored()).to.equal(1);
   });
@@ -123,7 +123,7 @@ export function waitingJobs(world: JobsWorld): void {
     const { jobs, lines } = make([{ name: 'a.b', run: block }]);
     await jobs.start();
     await jobs.enqueue('a.b');
-    await until('the line', async () =>
+    await waitUntil('the line', async () =>
       lines.some(({ message }) => /^the event loop stood still for \d+ ms while a\.b ran$/.test(message)),
     );
   });
@@ -136,7 +136,7 @@ export function waitingJobs(world: JobsWorld): void {
     jobs.retire('a.b');
     await jobs.start();
     await jobs.enqueue('a.c');
-    await until('the other', async () => ran.length === 1 && (await stored()) === 1);
+    await waitUntil('the other', async () => ran.length === 1 && (await stored()) === 1);
     expect(ran).to.deep.equal(['a.c']);
     expect((await jobs.list()).map(({ name }) => name)).to.deep.equal(['a.c']);
   });
@@ -149,7 +149,7 @@ export function waitingJobs(world: JobsWorld): void {
     await jobs.enqueue('a.b', null, { at: new Date(Date.now() - 3_600_000).toISOString() });
     expect(await metrics.render()).to.match(/^aos_job_queue_age_seconds 36\d\d/m);
     await jobs.start();
-    await until('the job', async () => (await metrics.render()).includes('aos_job_queue_age_seconds 0\n'));
+    await waitUntil('the job', async () => (await metrics.render()).includes('aos_job_queue_age_seconds 0\n'));
   });
 
   it('succeeds on a retry and resets the failure', async () => {
@@ -164,7 +164,7 @@ export function waitingJobs(world: JobsWorld): void {
     ]);
     await jobs.start();
     await jobs.enqueue('a.b', null, { retry: 5 });
-    await until('success', async () => tries === 2 && (await stored()) === 0);
+    await waitUntil('success', async () => tries === 2 && (await stored()) === 0);
     expect((await jobs.list())[0]).to.include({ fail_count: 0, fail_reason: null });
   });
 }

@@ -1,7 +1,7 @@
 /** A person's own zone and hours: in every time that a page shows, and in every time that is typed (contract 80, times). */
 import { expect } from 'chai';
 import { WebSession } from '../../../pages/web-session.js';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 
@@ -11,13 +11,13 @@ describe('the clock of a user', function () {
   let member: WebSession;
 
   before(async () => {
-    service = await TestService.here({ SVC_APP__TIMEZONE: 'Europe/Zurich' });
-    await service.project('shop');
+    service = await TestService.createInProcess({ SVC_APP__TIMEZONE: 'Europe/Zurich' });
+    await service.createProject('shop');
     const create = ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'];
-    await service.command(create, MEMBER.password);
+    await service.runCommand(create, MEMBER.password);
     admin = new WebSession(service.url);
     member = new WebSession(service.url);
-    expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     expect(await member.signIn(MEMBER.username, MEMBER.password)).to.equal(303);
   });
   after(() => service?.dispose());
@@ -41,7 +41,7 @@ describe('the clock of a user', function () {
   it('is stored with the account, for every session', async () => {
     await choose('Asia/Kathmandu', '');
     const other = new WebSession(service.url);
-    await other.signIn(ADMIN.username, ADMIN.password);
+    await other.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect(await shownOn(other, '/account')).to.match(/, \d\d:\d\d GMT\+5:45$/);
   });
 
@@ -49,7 +49,7 @@ describe('the clock of a user', function () {
     await choose('Asia/Kathmandu', '24');
     const form = await admin.get('/maintenance/new');
     expect(form.text).to.include('Times are those of Asia/Kathmandu.');
-    const token = await service.token('watchdog:manage,watchdog:read');
+    const token = await service.createToken('watchdog:manage,watchdog:read');
     await service.request('POST', '/api/watchdog/v1/monitors', token, { source: 'web-1' });
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const window = { sources: 'web-1', span: 'until', from: `${day}T06:00`, until: `${day}T07:00` };

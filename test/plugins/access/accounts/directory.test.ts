@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { extend } from '../../../../kernel/contract.js';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/services.js';
-import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../../ports/domain/access.js';
+import { ACCOUNT_CHANGE_LISTENERS, type AccountCredential } from '../../../../ports/domain/access.js';
 import { fixtureOn, PASSWORD, services, type Fixture } from '../fixture.js';
 
 describe('access: the directory of accounts', () => {
@@ -17,14 +17,14 @@ describe('access: the directory of accounts', () => {
     w = await fixtureOn();
     s = await services(w);
     told = [];
-    w.added.push(extend(ACCOUNT_WATCHERS, { changed: async () => void told.push(await s.directory.mark()) }));
+    w.added.push(extend(ACCOUNT_CHANGE_LISTENERS, { onChange: async () => void told.push(await s.directory.getRevision()) }));
   });
 
   const make = (username: string, role = 'admin') =>
     s.accounts.create('system', { username, role, password: PASSWORD });
-  const open = async (): Promise<OpeningAccount[]> => {
-    const found: OpeningAccount[] = [];
-    for await (const account of s.directory.opening()) found.push(account);
+  const open = async (): Promise<AccountCredential[]> => {
+    const found: AccountCredential[] = [];
+    for await (const account of s.directory.iterateCredentials()) found.push(account);
     return found;
   };
 
@@ -43,8 +43,8 @@ describe('access: the directory of accounts', () => {
       items.map(({ username, role, password_hash: hash }) => ({ username, role, hash })),
     );
     expect((await open()).map(({ username }) => username)).to.deep.equal(['Ada', 'max', 'zoe']);
-    expect(await s.directory.names(10)).to.deep.equal(['Ada', 'max', 'zoe']);
-    expect(await s.directory.names(1)).to.deep.equal(['Ada']);
+    expect(await s.directory.listUsernames(10)).to.deep.equal(['Ada', 'max', 'zoe']);
+    expect(await s.directory.listUsernames(1)).to.deep.equal(['Ada']);
   });
 
   it('reads more accounts than one page', async () => {
@@ -57,7 +57,7 @@ describe('access: the directory of accounts', () => {
   });
 
   it('changes the mark with name, role, hash or state, and notifies watchers before the response', async () => {
-    let before = await s.directory.mark();
+    let before = await s.directory.getRevision();
     let times = 0;
     const changes: [string, () => Promise<unknown>][] = [
       ['made', () => make('ada')],
@@ -71,7 +71,7 @@ describe('access: the directory of accounts', () => {
     ];
     for (const [what, change] of changes) {
       await change();
-      const mark = await s.directory.mark();
+      const mark = await s.directory.getRevision();
       expect(mark, what).to.not.equal(before);
       expect(told.at(-1), what).to.equal(mark);
       expect(told, what).to.have.length(++times);
@@ -80,17 +80,17 @@ describe('access: the directory of accounts', () => {
     await s.accounts.setDisabled('system', (await s.accounts.findByUsername('max')).id, false);
     await s.accounts.remove('system', (await s.accounts.findByUsername('max')).id);
     expect(told).to.have.length(7);
-    expect(told.at(-1)).to.equal(await s.directory.mark());
+    expect(told.at(-1)).to.equal(await s.directory.getRevision());
   });
 
   it('keeps the mark and notifies no watcher for other changes', async () => {
     const { id } = await make('ada');
-    const mark = await s.directory.mark();
+    const mark = await s.directory.getRevision();
     const before = told.length;
     await s.accounts.setRole('system', id, 'admin');
     await s.accounts.resetTotp('system', id);
     await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
-    expect([await s.directory.mark(), told.length]).to.deep.equal([mark, before]);
+    expect([await s.directory.getRevision(), told.length]).to.deep.equal([mark, before]);
   });
 
   it('treats a hash that a login renews as a change', async () => {
@@ -98,17 +98,17 @@ describe('access: the directory of accounts', () => {
     const rows = w.store.collection<Account>('access_accounts');
     const account = (await rows.get(id)) as Account;
     await rows.change({ id }, { set: { password_hash: account.password_hash.replace('$2y$12$', '$2y$10$') } });
-    const mark = await s.directory.mark();
+    const mark = await s.directory.getRevision();
     await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
     expect((await open())[0]?.hash).to.match(/^\$2y\$12\$/);
-    expect(told.at(-1)).to.equal(await s.directory.mark());
+    expect(told.at(-1)).to.equal(await s.directory.getRevision());
     expect(told.at(-1)).to.not.equal(mark);
   });
 
   it('ignores the failure of a watcher', async () => {
     w.added.unshift(
-      extend(ACCOUNT_WATCHERS, {
-        changed: async () => {
+      extend(ACCOUNT_CHANGE_LISTENERS, {
+        onChange: async () => {
           throw new Error('no disk');
         },
       }),

@@ -13,7 +13,7 @@ const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as co
 
 async function entries(s: AccessServices): Promise<AuditEntry[]> {
   await s.background.waitUntilIdle();
-  return (await s.audit.recent(500)).items;
+  return (await s.audit.listRecent(500)).items;
 }
 
 describe('access: the security log', () => {
@@ -43,7 +43,7 @@ describe('access: the security log', () => {
 
   it('counts a wrong code and a wrong password of a signed-in account as failures', async () => {
     const account = await s.accounts.findByUsername('ada');
-    await refused(s.credentials.confirm(account, 'wrong', FROM.address, undefined));
+    await refused(s.credentials.confirmPassword(account, 'wrong', FROM.address, undefined));
     const code = async (): Promise<void> => {
       throw new ServiceError('invalid_credentials', 'The code is wrong.');
     };
@@ -66,7 +66,7 @@ describe('access: the security log', () => {
   it('limits the entries of a distributed flood, and stores their number', async () => {
     for (let i = 0; i < 5_000; i++) {
       const address = `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
-      s.security.note({ event: 'credential.refused', target: '/api/x', address, request_id: null });
+      s.security.record({ event: 'credential.refused', target: '/api/x', address, request_id: null });
     }
     s.security.flush();
     const all = (await entries(s)).filter(({ action }) => action === 'credential.refused');
@@ -110,7 +110,7 @@ describe('access: the security log', () => {
         name: 'sub',
       });
       await (await fixture.signedIn()).raw('/logout', {});
-      const actions = (await fixture.parts.audit.recent(100)).items.map(({ action }) => action);
+      const actions = (await fixture.parts.audit.listRecent(100)).items.map(({ action }) => action);
       expect(actions).to.include.members([
         'credential.refused',
         'csrf.refused',

@@ -100,7 +100,7 @@ describe('access: credentials', () => {
 
   describe('at the release store, behind one address of many machines', () => {
     const at = (username: string, fits: boolean, address = ADDRESS, p = s) =>
-      p.credentials.attempt({ username, address, request_id: 'r' }, async () => fits);
+      p.credentials.run({ username, address, request_id: 'r' }, async () => fits);
     const locked = async (username: string, address = ADDRESS): Promise<boolean> =>
       (await at(username, true, address).catch((error: unknown) => error)) !== true;
     const old = async (username: string, times = 12): Promise<void> => {

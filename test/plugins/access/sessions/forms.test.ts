@@ -1,6 +1,6 @@
 /** What is created is created once, and a session that has ended keeps what was written (contract 80, conduct). */
 import { expect } from 'chai';
-import { sha256 } from '../../../../plugins/access/model/token.js';
+import { computeSha256 } from '../../../../plugins/access/model/token.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { HttpFixture, type Answer, type Browser } from '../http-fixture.js';
 import { PASSWORD } from '../fixture.js';
@@ -220,7 +220,7 @@ describe('access: forms', () => {
       const signed = await signIn(await late());
       const other = await fixture.signedIn();
       expect((await other.get(locationOf(signed))).status).to.equal(404);
-      expect(sha256(locationOf(signed))).to.have.length(64);
+      expect(computeSha256(locationOf(signed))).to.have.length(64);
     });
   });
 });

@@ -23,7 +23,7 @@ describe('access: sessions', () => {
     if (!step.done) throw new Error('a code is asked for');
     return step.session;
   };
-  const alive = (cookie: string, p = s) => p.authenticator.session(cookie);
+  const alive = (cookie: string, p = s) => p.authenticator.authenticateSession(cookie);
 
   beforeEach(async () => {
     w = await fixtureOn();
@@ -138,7 +138,7 @@ describe('access: sessions', () => {
   });
 
   it('has a CSRF token that belongs to the cookie', () => {
-    const of = (cookie: string): string => s.authenticator.csrf(cookie);
+    const of = (cookie: string): string => s.authenticator.getCsrfToken(cookie);
     expect(of('a')).to.match(/^[\w-]{43}$/);
     expect(of('a')).to.equal(of('a')).and.not.equal(of('b'));
   });

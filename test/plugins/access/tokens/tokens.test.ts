@@ -1,7 +1,7 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { removeOwnTokens } from '../../../../lib/text/own-tokens.js';
+import { scrubTokens } from '../../../../lib/text/own-tokens.js';
 import { extend } from '../../../../kernel/contract.js';
 import { findLiveTokenFields } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
@@ -10,14 +10,14 @@ import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture
 import type { AccessServices } from '../../../../plugins/access/services.js';
 import { provisionToken } from '../../../../plugins/access/tokens/provision.js';
 import { createTokenSearch } from '../../../../plugins/access/pages/search.js';
-import { questionOf } from '../../../support/search.js';
+import { createSearchQuery } from '../../../support/search.js';
 import type { TokenDoc } from '../../../../plugins/access/model/token.js';
 import type { TokenPrincipal } from '../../../../ports/http.js';
 
 const DAY_MS = 86_400_000;
 
 async function principal(s: AccessServices, token: string): Promise<TokenPrincipal> {
-  const found = await s.authenticator.bearer(token);
+  const found = await s.authenticator.authenticateBearer(token);
   if (found?.kind !== 'token') throw new Error('not a live token');
   return found;
 }
@@ -34,7 +34,7 @@ describe('access: tokens', () => {
     w.added.push(
       extend(TOKEN_PROJECTS, {
         has: async (slug) => slug === 'shop',
-        options: async () => [{ value: 'shop', label: 'Online shop' }],
+        listOptions: async () => [{ value: 'shop', label: 'Online shop' }],
       }),
     );
     s = await services(w);
@@ -48,10 +48,10 @@ describe('access: tokens', () => {
     const search = createTokenSearch(s.tokens, () => w.clock.iso());
     const prefix = made.token.slice(0, 12);
     const hit = { title: 'ci', href: '/tokens?kind=master', detail: `master · ${prefix}…`, state: null };
-    for (const text of ['ci', prefix]) expect(await search.find(questionOf(text))).to.deep.equal([hit]);
-    expect(await search.find(questionOf(made.token))).to.deep.equal([]);
+    for (const text of ['ci', prefix]) expect(await search.find(createSearchQuery(text))).to.deep.equal([hit]);
+    expect(await search.find(createSearchQuery(made.token))).to.deep.equal([]);
     await s.tokens.revoke(made.id);
-    expect(await search.find(questionOf('ci'))).to.deep.equal([{ ...hit, state: 'revoked' }]);
+    expect(await search.find(createSearchQuery('ci'))).to.deep.equal([{ ...hit, state: 'revoked' }]);
     expect(search.role).to.equal('admin');
   });
 
@@ -67,11 +67,11 @@ describe('access: tokens', () => {
     const { token } = await master();
     for (const mark of ['', '\u200b', '\u200d', '\u00ad', '\u202e', '\ufe0f', '\u{e0041}', '\u0001']) {
       const divided = Array.from(token).join(mark);
-      expect(await s.liveTokens.heldIn(`see ${divided}.`), JSON.stringify(mark)).to.equal(true);
+      expect(await s.liveTokens.hasLiveToken(`see ${divided}.`), JSON.stringify(mark)).to.equal(true);
       const wrong = await findLiveTokenFields(s.liveTokens, { body: divided, tags: ['a', divided], title: 'fine' });
       expect(wrong).to.have.keys('body', 'tags');
     }
-    expect(await s.liveTokens.heldIn(token.slice(0, -1))).to.equal(false);
+    expect(await s.liveTokens.hasLiveToken(token.slice(0, -1))).to.equal(false);
   });
 
   it('is found in full-width letters and across line ends', async () => {
@@ -91,12 +91,12 @@ describe('access: tokens', () => {
     ];
     for (const form of forms) {
       const text = `see\n${form}\nand go on`;
-      expect(await s.liveTokens.heldIn(text), JSON.stringify(form)).to.equal(true);
+      expect(await s.liveTokens.hasLiveToken(text), JSON.stringify(form)).to.equal(true);
       expect(await findLiveTokenFields(s.liveTokens, { body: text }), JSON.stringify(form)).to.have.keys('body');
-      expect(removeOwnTokens(text), JSON.stringify(form)).to.include('[scrubbed]');
+      expect(scrubTokens(text), JSON.stringify(form)).to.include('[scrubbed]');
     }
     for (const text of ['a\nb', 'one line\nof 𝐛𝐨𝐥𝐝 words'])
-      expect([await s.liveTokens.heldIn(text), removeOwnTokens(text)]).to.deep.equal([false, text]);
+      expect([await s.liveTokens.hasLiveToken(text), scrubTokens(text)]).to.deep.equal([false, text]);
   });
 
   it('has a separate prefix for every kind', async () => {
@@ -123,25 +123,25 @@ describe('access: tokens', () => {
   it('returns null for an unknown, a malformed and an empty credential', async () => {
     await master();
     for (const secret of [`svc_live_${'a'.repeat(43)}`, 'svc_live_short', 'Bearer x', '', '__proto__']) {
-      expect(await s.authenticator.bearer(secret), secret).to.equal(null);
+      expect(await s.authenticator.authenticateBearer(secret), secret).to.equal(null);
     }
   });
 
   it('accepts the shared key, and no empty one', async () => {
-    expect(await s.authenticator.bearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
-    expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
+    expect(await s.authenticator.authenticateBearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
+    expect(await s.authenticator.authenticateBearer(`${SHARED_KEY} `)).to.equal(null);
     const { AccessAuthenticator } = await import('../../../../plugins/access/sessions/authenticator.js');
     const { cipher } = await import('../fixture.js');
     const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions, s.security);
-    expect(await open.bearer('')).to.equal(null);
+    expect(await open.authenticateBearer('')).to.equal(null);
   });
 
   it('checks expiry at every use, including the last millisecond', async () => {
     const { token } = await master(['watchdog:ping'], { expires_in_seconds: 60 });
     w.clock.forward(59_999);
-    expect(await s.authenticator.bearer(token)).to.include({ kind: 'token' });
+    expect(await s.authenticator.authenticateBearer(token)).to.include({ kind: 'token' });
     w.clock.forward(1);
-    expect(await s.authenticator.bearer(token)).to.equal(null);
+    expect(await s.authenticator.authenticateBearer(token)).to.equal(null);
   });
 
   it('revokes sub-tokens with their master, immediately and in another process', async () => {
@@ -151,8 +151,8 @@ describe('access: tokens', () => {
     expect(await principal(other, sub.token)).to.include({ id: sub.id });
     expect(await s.tokens.revoke(id)).to.equal(true);
     for (const process of [s, other]) {
-      expect(await process.authenticator.bearer(token)).to.equal(null);
-      expect(await process.authenticator.bearer(sub.token)).to.equal(null);
+      expect(await process.authenticator.authenticateBearer(token)).to.equal(null);
+      expect(await process.authenticator.authenticateBearer(sub.token)).to.equal(null);
     }
     expect((await s.tokens.find(sub.id))?.revoked_at).to.equal(w.clock.iso());
   });
@@ -160,7 +160,7 @@ describe('access: tokens', () => {
   it('rejects the sub-token of a deleted master, and one created during the revocation', async () => {
     const first = await master();
     const sub = await provisionToken(s, await principal(s, first.token), { name: 'agent' });
-    const parent = await s.tokens.row(first.id);
+    const parent = await s.tokens.findDoc(first.id);
     await s.tokens.revoke(first.id);
     const late = await s.tokens.issueChild(parent as TokenDoc, {
       kind: 'sub',
@@ -169,10 +169,10 @@ describe('access: tokens', () => {
       expires_in_seconds: 60,
       created_by: 'x',
     });
-    expect(await s.authenticator.bearer(late.token)).to.equal(null);
+    expect(await s.authenticator.authenticateBearer(late.token)).to.equal(null);
     await s.tokens.remove(first.id);
     expect(await s.tokens.find(first.id)).to.equal(null);
-    expect(await s.authenticator.bearer(sub.token)).to.equal(null);
+    expect(await s.authenticator.authenticateBearer(sub.token)).to.equal(null);
   });
 
   it('writes last_used_at at most once a minute, in all processes together', async () => {
@@ -183,21 +183,21 @@ describe('access: tokens', () => {
       return (await s.tokens.find(id))?.last_used_at;
     };
     const first = w.clock.iso();
-    await s.authenticator.bearer(token);
+    await s.authenticator.authenticateBearer(token);
     expect(await used()).to.equal(first);
     w.clock.forward(59_000);
-    await s.authenticator.bearer(token);
-    await other.authenticator.bearer(token);
+    await s.authenticator.authenticateBearer(token);
+    await other.authenticator.authenticateBearer(token);
     expect(await used()).to.equal(first);
     w.clock.forward(1000);
-    await other.authenticator.bearer(token);
+    await other.authenticator.authenticateBearer(token);
     expect(await used()).to.equal(w.clock.iso());
   });
 
   it('writes last_used_at within a minute after the clock ran ahead', async () => {
     const { id, token } = await master();
     const used = async (by = s): Promise<string | null | undefined> => {
-      await by.authenticator.bearer(token);
+      await by.authenticator.authenticateBearer(token);
       await by.background.waitUntilIdle();
       return (await by.tokens.find(id))?.last_used_at;
     };
@@ -224,7 +224,7 @@ describe('access: tokens', () => {
       const { token } = await s.tokens.issue({ ...issued, account: { id, epoch } });
       expect((await principal(s, token)).account).to.deep.equal({ id, username: `ada${i}`, role: 'installer' });
       await end(id);
-      expect(await s.authenticator.bearer(token)).to.equal(null);
+      expect(await s.authenticator.authenticateBearer(token)).to.equal(null);
     }
   });
 
@@ -243,8 +243,8 @@ describe('access: tokens', () => {
       source: 'web-2',
       created_by: 'x',
     });
-    expect(await s.tokens.revokeSource('web-1')).to.equal(1);
-    expect(await s.authenticator.bearer(made.token)).to.equal(null);
+    expect(await s.tokens.revokeBySource('web-1')).to.equal(1);
+    expect(await s.authenticator.authenticateBearer(made.token)).to.equal(null);
     expect(await principal(s, kept.token)).to.include({ source: 'web-2' });
   });
 
@@ -363,7 +363,7 @@ describe('access: tokens', () => {
       });
       await s.masters.revoke('command line', record.id);
       await s.masters.remove('system', record.id);
-      const { items } = await s.audit.recent(10);
+      const { items } = await s.audit.listRecent(10);
       expect(items.map(({ action }) => action)).to.have.members(['token.created', 'token.revoked', 'token.deleted']);
       expect(items.every(({ target }) => target === `ci (${record.prefix})`)).to.equal(true);
       expect(await refused(s.masters.revoke('system', record.id))).to.include({ status: 404, code: 'not_found' });
@@ -374,7 +374,7 @@ describe('access: tokens', () => {
     const { token } = await master();
     const actors = [await principal(s, token), { kind: 'shared_key' }, 'command line', 'system'] as const;
     for (const actor of actors) await s.audit.record(actor, 'thing.done', 'x', { n: 1 });
-    const { items } = await s.audit.recent(10);
+    const { items } = await s.audit.listRecent(10);
     expect(items.map(({ actor }) => actor)).to.have.members([
       `token ci (${token.slice(0, 12)})`,
       'shared key',
@@ -382,8 +382,8 @@ describe('access: tokens', () => {
       'system',
     ]);
     expect(items[0]).to.deep.include({ action: 'thing.done', target: 'x', details: { n: 1 }, at: w.clock.iso() });
-    const first = await s.audit.recent(3);
-    const rest = await s.audit.recent(3, first.next);
+    const first = await s.audit.listRecent(3);
+    const rest = await s.audit.listRecent(3, first.next);
     expect(rest.items).to.have.length(1);
     expect(rest.next).to.equal(null);
   });

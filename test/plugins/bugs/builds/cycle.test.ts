@@ -7,13 +7,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
-import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
+import { BUGS, type BugsApi, type ReportResult } from '../../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../../ports/domain/releases.js';
 import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js';
 import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
-import { boot, until, type Harness } from '../../../harness.js';
-import { fakeProjects } from '../../../support/projects.js';
+import { bootTestKernel, waitUntil, type TestKernel } from '../../../harness.js';
+import { createFakeProjects } from '../../../support/projects.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 const HOUR = 3_600_000;
@@ -27,7 +27,7 @@ describe('bugs: an item that was fixed', () => {
     await fixture.edits.edit(id, MANAGER, fields);
     return id;
   }
-  const again = (fields: Parameters<typeof errorReport>[0]): Promise<Recorded> =>
+  const again = (fields: Parameters<typeof errorReport>[0]): Promise<ReportResult> =>
     fixture.bugs.record(errorReport(fields));
 
   it('(a) with a build: a version at or above it is a regression, one below is late and changes nothing else', async () => {
@@ -171,11 +171,11 @@ describe('bugs: severity', () => {
 });
 
 describe('bugs: release.published', () => {
-  let service: Harness;
+  let service: TestKernel;
   let publish: (project: string, release: Partial<ReleasePublished>) => Promise<boolean>;
   let api: BugsApi;
 
-  const projects = fakeProjects();
+  const projects = createFakeProjects();
   const releases = definePlugin({
     id: 'releases',
     version: '1.0.0',
@@ -205,7 +205,7 @@ describe('bugs: release.published', () => {
   });
 
   beforeEach(async () => {
-    service = await boot([fakeAccess, projects, bugs, releases]);
+    service = await bootTestKernel([fakeAccess, projects, bugs, releases]);
   });
   afterEach(() => service.stop());
 
@@ -242,32 +242,32 @@ describe('bugs: release.published', () => {
     };
     await service.store.collection<BuildDoc>('bugs_builds').insert(build);
     await service.jobs.runNow('bugs.sweep');
-    await until('it is closed', async () => (await stored(id))?.status === 'closed');
+    await waitUntil('it is closed', async () => (await stored(id))?.status === 'closed');
   });
 
   it('a call of the update service answers what it closed, and what is withdrawn closes nothing', async () => {
     const fixed = await waiting('Fixed', 'b5');
-    expect(await api.releasePublished('alpha', { version: '5.0', build: 'b5' })).to.deep.equal([fixed]);
-    expect(await api.refsOf([fixed, 'gone'])).to.deep.equal([(await stored(fixed))?.ref]);
-    expect(await api.releasePublished('alpha', { version: '5', build: 'b5' })).to.deep.equal([]);
-    await api.releaseWithdrawn('alpha', '5.0.0');
+    expect(await api.recordRelease('alpha', { version: '5.0', build: 'b5' })).to.deep.equal([fixed]);
+    expect(await api.listRefs([fixed, 'gone'])).to.deep.equal([(await stored(fixed))?.ref]);
+    expect(await api.recordRelease('alpha', { version: '5', build: 'b5' })).to.deep.equal([]);
+    await api.withdrawRelease('alpha', '5.0.0');
     const later = await waiting('Later', '5.0');
     expect(await stored(later)).to.include({ status: 'open' });
     await service.jobs.runNow('bugs.sweep');
     expect(await stored(later)).to.include({ status: 'open' });
-    expect(await api.releasePublished('alpha', { version: '5.0', build: null })).to.deep.equal([later]);
+    expect(await api.recordRelease('alpha', { version: '5.0', build: null })).to.deep.equal([later]);
   });
 
   it('the same act of publishing, repeated after a crash, answers the same ids, and what the job closed for it', async () => {
     const [first, second] = [await waiting('First', '6.0'), await waiting('Second', 'b6')];
     const act = { version: '6.0', build: 'b6', publication: 'act-1' };
-    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second]);
-    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second]);
+    expect(await api.recordRelease('alpha', act)).to.deep.equal([first, second]);
+    expect(await api.recordRelease('alpha', act)).to.deep.equal([first, second]);
     const raced = await waiting('Raced', '6');
     expect(await stored(raced)).to.include({ status: 'closed', closed_by: 'act-1' });
-    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second, raced]);
+    expect(await api.recordRelease('alpha', act)).to.deep.equal([first, second, raced]);
     expect(await publish('alpha', { version: '6.0', build: 'b6' })).to.equal(true);
-    expect(await api.releasePublished('alpha', { ...act, publication: 'act-2' })).to.deep.equal([]);
+    expect(await api.recordRelease('alpha', { ...act, publication: 'act-2' })).to.deep.equal([]);
     for (const id of [first, second, raced]) expect(await stored(id)).to.include({ closed_by: 'act-1', rev: 2 });
   });
 
@@ -275,7 +275,7 @@ describe('bugs: release.published', () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => waiting(`Many ${'abcdefghijkl'[i]}`, '8.0')));
     const acts = await Promise.all(
       Array.from({ length: 6 }, (_, i) =>
-        api.releasePublished('alpha', { version: '8.0', build: null, publication: `p${i}` }),
+        api.recordRelease('alpha', { version: '8.0', build: null, publication: `p${i}` }),
       ),
     );
     expect(acts.flat().toSorted()).to.deep.equal(ids.toSorted());
@@ -289,18 +289,18 @@ describe('bugs: release.published', () => {
 
   it('closes by every build name of a version, for every platform', async () => {
     const [linux, windows] = [await waiting('Linux', 'b7-linux'), await waiting('Windows', 'b7-windows')];
-    expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-linux' })).to.deep.equal([linux]);
-    expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-windows' })).to.deep.equal([windows]);
-    expect(await api.releasePublished('alpha', { version: '7.0', build: null })).to.deep.equal([]);
+    expect(await api.recordRelease('alpha', { version: '7.0', build: 'b7-linux' })).to.deep.equal([linux]);
+    expect(await api.recordRelease('alpha', { version: '7.0', build: 'b7-windows' })).to.deep.equal([windows]);
+    expect(await api.recordRelease('alpha', { version: '7.0', build: null })).to.deep.equal([]);
     for (const build of ['b7-linux', 'b7-windows', '7.0.0'])
       expect(await stored(await waiting(`Later ${build}`, build))).to.include({ status: 'closed' });
-    await api.releaseWithdrawn('alpha', '7');
+    await api.withdrawRelease('alpha', '7');
     for (const build of ['b7-linux', 'b7-windows', '7.0.0'])
       expect(await stored(await waiting(`Withdrawn ${build}`, build))).to.include({ status: 'open' });
   });
 
   it('closes immediately for a published build, and treats an old installation as late', async () => {
-    expect(await api.releasePublished('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
+    expect(await api.recordRelease('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
     const id = await waiting('At once', 'b4');
     expect(await stored(id)).to.include({ status: 'closed', resolved_in_build: 'b4' });
     const late = await api.record(report({ title: 'At once', app_version: '3.9' }));

@@ -11,7 +11,7 @@ describe('bugs: the build of a fix', () => {
     await fixture.bugs.record(errorReport({ app_version: '1.4.0' }));
   });
   const resolve = (resolved_in_build: string) =>
-    fixture.edits.answered(id, MANAGER, { status: 'resolved', resolved_in_build });
+    fixture.edits.editWithDetails(id, MANAGER, { status: 'resolved', resolved_in_build });
 
   for (const [given, stored] of [
     ['v1.5.0', '1.5.0'],
@@ -46,14 +46,14 @@ describe('bugs: the build of a fix', () => {
     expect(seen).to.deep.include({ latest_build: '1.5.0' });
     expect(seen.item.status).to.equal('resolved');
     await fixture.jobs.sweep();
-    expect((await fixture.edits.answered(id, MANAGER, {})).item.status).to.equal('resolved');
-    const closed = await fixture.edits.answered(id, MANAGER, { resolved_in_build: 'v1.5.0' });
+    expect((await fixture.edits.editWithDetails(id, MANAGER, {})).item.status).to.equal('resolved');
+    const closed = await fixture.edits.editWithDetails(id, MANAGER, { resolved_in_build: 'v1.5.0' });
     expect(closed.item.status).to.equal('closed');
     expect(closed).to.not.have.property('warnings');
   });
 
   it('closes by the publish itself, for any sightings', async () => {
     await resolve('1.4.0');
-    expect(await fixture.bugs.releasePublished('alpha', { version: '1.4.0', build: null })).to.deep.equal([id]);
+    expect(await fixture.bugs.recordRelease('alpha', { version: '1.4.0', build: null })).to.deep.equal([id]);
   });
 });

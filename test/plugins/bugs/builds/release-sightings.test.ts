@@ -1,8 +1,8 @@
 /** An item among the releases of its project. */
 import { expect } from 'chai';
-import { marksOf } from '../../../../plugins/bugs/pages/item/frequency.js';
-import { spanOf } from '../../../../plugins/bugs/pages/item/releases.js';
-import { isoOf } from '../../../../lib/time.js';
+import { buildPublishMarks } from '../../../../plugins/bugs/pages/item/frequency.js';
+import { formatDuration } from '../../../../plugins/bugs/pages/item/releases.js';
+import { toIsoString } from '../../../../lib/time.js';
 import type { BuildCommit } from '../../../../ports/domain/releases.js';
 import { errorReport, MANAGER, memoryFixture, type Fixture } from '../fixture.js';
 
@@ -21,9 +21,9 @@ describe('bugs: releases on the timeline', () => {
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
-  const detail = async (id: string) => fixture.lists.detail(id, MANAGER);
+  const detail = async (id: string) => fixture.lists.getDetail(id, MANAGER);
   const keep = (version: string, commits: BuildCommit[]) =>
-    fixture.history.keep('alpha', version, { range: '1.3.0..HEAD', commits, truncated: false });
+    fixture.history.save('alpha', version, { range: '1.3.0..HEAD', commits, truncated: false });
 
   it('returns how long after the first of its publishes a version was seen', async () => {
     const published = fixture.clock.iso();
@@ -45,7 +45,7 @@ describe('bugs: releases on the timeline', () => {
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.4.1' }));
     expect((await detail(id)).first_release).to.equal(null);
     const other = await fixture.bugs.record(errorReport({ app_version: '1.4.0', exception_class: 'F' }));
-    await fixture.bugs.releaseWithdrawn('alpha', '1.4.0');
+    await fixture.bugs.withdrawRelease('alpha', '1.4.0');
     expect((await detail(other.id)).first_release).to.equal(null);
   });
 
@@ -71,7 +71,7 @@ describe('bugs: releases on the timeline', () => {
     await keep('1.4.0', [commit('a')]);
     await keep('1.5.0', [commit('b')]);
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.4.0' }));
-    await fixture.edits.answered(id, MANAGER, { status: 'resolved' });
+    await fixture.edits.editWithDetails(id, MANAGER, { status: 'resolved' });
     fixture.clock.advance(10 * MINUTE);
     await fixture.bugs.record(errorReport({ app_version: '1.5.0' }));
     const { regressed_release, suspect_commits } = await detail(id);
@@ -95,9 +95,9 @@ describe('bugs: releases on the timeline', () => {
     expect(first?.files[0]).to.have.length(300);
     expect(first?.message).to.have.length(200).and.not.include('hunter2secret');
     expect(last?.files).to.deep.equal([]);
-    expect(JSON.stringify(await fixture.history.of('alpha', '1.4')).length).to.be.below(2_500_000);
+    expect(JSON.stringify(await fixture.history.find('alpha', '1.4')).length).to.be.below(2_500_000);
     await keep('1.4.0', []);
-    expect((await fixture.history.of('alpha', '1.4.0'))?.commits).to.deep.equal([]);
+    expect((await fixture.history.find('alpha', '1.4.0'))?.commits).to.deep.equal([]);
   });
 
   it('marks the publishes of the charts’ time, each version once', async () => {
@@ -108,21 +108,21 @@ describe('bugs: releases on the timeline', () => {
     fixture.clock.advance(60 * MINUTE);
     await fixture.published('1.5.0');
     await fixture.published('9.9.9', null, 'beta');
-    const publishes = await fixture.timeline.publishes('alpha', 30 * 24 * 60 * MINUTE);
+    const publishes = await fixture.timeline.listRecentPublishes('alpha', 30 * 24 * 60 * MINUTE);
     expect(publishes.map(({ version }) => version)).to.deep.equal(['1.5.0', '1.4.0']);
   });
 
   it('puts a mark where its moment lies among the columns', () => {
     const now = Date.parse('2026-11-25T12:30:00.000Z');
-    const at = (iso: string) => marksOf([{ version: '1', published_at: iso }], now, { unit: 60 * MINUTE, length: 24 });
+    const at = (iso: string) => buildPublishMarks([{ version: '1', published_at: iso }], now, { unit: 60 * MINUTE, length: 24 });
     expect(at('2026-11-24T13:00:00.000Z')).to.deep.equal([{ at: 0, label: '1' }]);
     expect(at('2026-11-25T01:00:00.000Z')).to.deep.equal([{ at: 0.5, label: '1' }]);
     expect(at('2026-11-24T12:59:59.000Z')).to.deep.equal([]);
-    expect(at(isoOf(now))[0]?.at).to.be.closeTo(23.5 / 24, 1e-9);
+    expect(at(toIsoString(now))[0]?.at).to.be.closeTo(23.5 / 24, 1e-9);
   });
 
   it('formats a span in its largest whole unit', () => {
-    expect([0, 59, 60, 720, 3_599, 7_200, 86_400].map(spanOf)).to.deep.equal([
+    expect([0, 59, 60, 720, 3_599, 7_200, 86_400].map(formatDuration)).to.deep.equal([
       '0 seconds',
       '59 seconds',
       '1 minute',

@@ -1,7 +1,7 @@
 /** Leases on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic clock goes on. */
 import { expect } from 'chai';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
+import type { GrantedLease } from '../../../../plugins/bugs/claims/leases.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../lib/time.js';
 import { ManualClock } from '../../../kit/clock.js';
 import type { OpenedStore } from '../../../support/stores.js';
@@ -36,11 +36,11 @@ for (const engine of ENGINES) {
     });
 
     const step = (ms: number, time = clock): void => time.set(time.now() + ms);
-    const claim = (lease_seconds: number, by = first): Promise<Granted> =>
+    const claim = (lease_seconds: number, by = first): Promise<GrantedLease> =>
       by.leases.claim(id, MANAGER, { agent: 'a', lease_seconds });
     async function expectRefused(by: Fixture): Promise<void> {
       await by.jobs.sweep();
-      expect((await by.nextItem.next(OTHER, { agent: 'b' }, {})).item).to.equal(null);
+      expect((await by.nextItem.reserveNext(OTHER, { agent: 'b' }, {})).item).to.equal(null);
       expect(await codeOf(by.leases.claim(id, OTHER, { agent: 'b' }))).to.equal('already_claimed');
     }
     async function expectHeld(by = first): Promise<void> {
@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
     }
     async function expectFree(by = first): Promise<void> {
       expect((await shown(by, id)).status).to.equal('open');
-      expect((await by.nextItem.next(OTHER, { agent: 'b' }, {})).item).to.include({ id });
+      expect((await by.nextItem.reserveNext(OTHER, { agent: 'b' }, {})).item).to.include({ id });
     }
     /** How much longer the lease lasts, as the API tells it. */
     const left = async (by = first): Promise<number> =>
@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
         await first.leases.renew(id, MANAGER, { claim_token, lease_seconds: 600 });
         expect(await left()).to.equal(10 * MINUTE_MS);
         await first.leases.release(id, MANAGER, { claim_token });
-        const next = await first.nextItem.next(OTHER, { agent: 'a', lease_seconds: 60 }, {});
+        const next = await first.nextItem.reserveNext(OTHER, { agent: 'a', lease_seconds: 60 }, {});
         expect(next.item).to.include({ id });
         clock.advance(MINUTE_MS - 1);
         expect((await shown(first, id)).status).to.equal('in_progress');

@@ -1,15 +1,15 @@
 /** Very many leases that run out at once: no request waits for all of them, and nothing of them is lost. */
 import { expect } from 'chai';
-import { EXPIRY_BATCH } from '../../../../plugins/bugs/claims/expiry.js';
+import { MAX_EXPIRY_BATCH_SIZE } from '../../../../plugins/bugs/claims/expiry.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import type { Collection } from '../../../../ports/store.js';
-import { fixtureOn, ensured, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
+import { fixtureOn, ensureCollections, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { times } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/budget.js';
 
 /** Twenty batches, and more where there is time. */
-const MANY = times(20) * EXPIRY_BATCH;
+const MANY = scaleRepeats(20) * MAX_EXPIRY_BATCH_SIZE;
 const OTHER: BugCaller = { ...MANAGER, id: 'tok-other', name: 'other' };
 
 /** Counts writes of items, and holds them back from a number on. */
@@ -47,7 +47,7 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
   const last = `019a0000-0000-7000-8000-${'0'.repeat(11)}z`;
 
   beforeEach(async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     fixture = fixtureOn(store, undefined, (deps) => {
       // Without transactions every change of an item is one call of its collection.
       deps.transact = null;
@@ -75,26 +75,26 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
   });
 
   it('a list and a claim write one batch, for any number of expired leases, and show no expired lease', async () => {
-    writes.most = EXPIRY_BATCH;
+    writes.most = MAX_EXPIRY_BATCH_SIZE;
     const list = listed(await fixture.lists.list(MANAGER, { limit: 200 }));
-    expect(writes.n).to.equal(EXPIRY_BATCH);
+    expect(writes.n).to.equal(MAX_EXPIRY_BATCH_SIZE);
     expect(list.map(({ status, claim }) => [status, claim])).to.deep.equal(list.map(() => ['open', null]));
-    const granted = await fixture.nextItem.next(MANAGER, { agent: 'b' }, {});
+    const granted = await fixture.nextItem.reserveNext(MANAGER, { agent: 'b' }, {});
     expect(granted.item?.claim?.agent).to.equal('b');
     const parallel = await Promise.all(Array.from({ length: 20 }, () => fixture.lists.list(MANAGER, { limit: 1 })));
     expect(parallel).to.have.length(20);
-    expect(writes.n).to.equal(EXPIRY_BATCH);
+    expect(writes.n).to.equal(MAX_EXPIRY_BATCH_SIZE);
     writes.release();
     await fixture.jobs.sweep();
   });
 
   it('a claim that only an item of the rest fits gets it, though the rest has not been written', async () => {
-    writes.most = EXPIRY_BATCH;
+    writes.most = MAX_EXPIRY_BATCH_SIZE;
     expect(await shown(fixture, last)).to.include({ status: 'open', claim: null });
-    const granted = await fixture.nextItem.next(OTHER, {}, { target_agent: 'other' });
+    const granted = await fixture.nextItem.reserveNext(OTHER, {}, { target_agent: 'other' });
     expect(granted.item).to.include({ id: last, claim_count: 2 });
-    expect(await fixture.nextItem.next(OTHER, {}, { target_agent: 'other' })).to.include({ item: null });
-    expect(writes.n).to.equal(EXPIRY_BATCH);
+    expect(await fixture.nextItem.reserveNext(OTHER, {}, { target_agent: 'other' })).to.include({ item: null });
+    expect(writes.n).to.equal(MAX_EXPIRY_BATCH_SIZE);
     writes.release();
     await fixture.jobs.sweep();
   });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { toCallerFilter } from '../../../../plugins/bugs/item/filters.js';
-import type { Handed } from '../../../../plugins/bugs/claims/next.js';
+import type { NextItemResult } from '../../../../plugins/bugs/claims/next.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { attempt, dying } from '../dying.js';
 import {
@@ -132,14 +132,14 @@ describe('bugs: leases', () => {
 
   it('hands out an item five times without result, then sets needs_info', async () => {
     for (let i = 1; i <= 5; i++) {
-      const granted = await fixture.nextItem.next(MANAGER, { lease_seconds: 60 }, {});
+      const granted = await fixture.nextItem.reserveNext(MANAGER, { lease_seconds: 60 }, {});
       expect(granted.item?.claim_count).to.equal(i);
       fixture.clock.advance(60_000);
     }
-    expect(await fixture.nextItem.next(MANAGER, {}, {})).to.include({ item: null });
+    expect(await fixture.nextItem.reserveNext(MANAGER, {}, {})).to.include({ item: null });
     expect((await shown(fixture, id)).status).to.equal('needs_info');
     await fixture.edits.edit(id, MANAGER, { status: 'open' });
-    expect((await fixture.nextItem.next(MANAGER, {}, {})).item?.id).to.equal(id);
+    expect((await fixture.nextItem.reserveNext(MANAGER, {}, {})).item?.id).to.equal(id);
   });
 
   it('renews with any write by the holder', async () => {
@@ -188,18 +188,18 @@ describe('bugs: leases', () => {
     await fixture.edits.edit(again, MANAGER, { severity: 'low' });
     await fixture.bugs.record(report({ title: 'again' }));
     const order: (string | undefined)[] = [];
-    for (let i = 0; i < 4; i++) order.push((await fixture.nextItem.next(MANAGER, { agent: 'a' }, {})).item?.id);
+    for (let i = 0; i < 4; i++) order.push((await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, {})).item?.id);
     expect(order).to.deep.equal([urgent, old, again, low]);
-    expect(await fixture.nextItem.next(MANAGER, { agent: 'a' }, {})).to.include({ item: null });
-    expect((await fixture.nextItem.next(MANAGER, { agent: 'b' }, {})).item?.id).to.equal(mine);
+    expect(await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, {})).to.include({ item: null });
+    expect((await fixture.nextItem.reserveNext(MANAGER, { agent: 'b' }, {})).item?.id).to.equal(mine);
   });
 
   it('narrows by filters and by the token’s project', async () => {
     const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
     const bound: BugCaller = { ...MANAGER, project: 'beta' };
-    const granted = await fixture.nextItem.next(bound, {}, toCallerFilter(bound, {}));
+    const granted = await fixture.nextItem.reserveNext(bound, {}, toCallerFilter(bound, {}));
     expect(granted.item?.id).to.equal(other);
-    expect(await fixture.nextItem.next(bound, {}, toCallerFilter(bound, {}))).to.include({ item: null });
+    expect(await fixture.nextItem.reserveNext(bound, {}, toCallerFilter(bound, {}))).to.include({ item: null });
     expect(() => toCallerFilter(bound, { project: ['alpha'] }))
       .to.throw(ServiceError)
       .with.property('code', 'insufficient_scope');
@@ -220,10 +220,10 @@ for (const engine of STORES) {
         );
         const answers = await Promise.all(
           Array.from({ length: 64 }, (_, i) =>
-            (both[i % 2] as Fixture).nextItem.next({ ...MANAGER, id: `tok-${i}` }, { agent: `agent ${i}` }, {}),
+            (both[i % 2] as Fixture).nextItem.reserveNext({ ...MANAGER, id: `tok-${i}` }, { agent: `agent ${i}` }, {}),
           ),
         );
-        const won = answers.filter((answer): answer is Handed => answer.item !== null);
+        const won = answers.filter((answer): answer is NextItemResult => answer.item !== null);
         expect(won).to.have.lengthOf(40);
         expect(new Set(won.map(({ item }) => item.id)).size).to.equal(40);
         expect(new Set(won.map(({ lease }) => lease.claim_token)).size).to.equal(40);
@@ -250,7 +250,7 @@ for (const engine of STORES) {
                 });
                 await attempt(dies, ({ leases, nextItem }) =>
                   by === 'next'
-                    ? nextItem.next(MANAGER, { agent: 'a' }, {})
+                    ? nextItem.reserveNext(MANAGER, { agent: 'a' }, {})
                     : leases.claim(id, MANAGER, { agent: 'a' }),
                 );
                 died = dead.died();
@@ -259,7 +259,7 @@ for (const engine of STORES) {
                 await heir.jobs.reconcile();
                 await settled(heir);
                 const item = await heir.deps.items.get(id);
-                const { items: history } = await heir.parts.partOf(id, 'activity', {});
+                const { items: history } = await heir.parts.listPart(id, 'activity', {});
                 const claims = history.filter((entry) => 'action' in entry && entry.action === 'claimed');
                 expect(claims, `write ${n}`).to.have.lengthOf(item?.claim_count ?? NaN);
                 expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
@@ -281,9 +281,9 @@ for (const engine of STORES) {
         for (const by of store.transact === null ? (['next'] as const) : (['next', 'claim'] as const)) {
           const dead = dying(store, 1, true);
           await attempt(fixtureOn(dead.store, fixture.clock), ({ leases, nextItem }) =>
-            by === 'next' ? nextItem.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
+            by === 'next' ? nextItem.reserveNext(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
           );
-          const { items: history } = await fixture.parts.partOf(id, 'activity', {});
+          const { items: history } = await fixture.parts.listPart(id, 'activity', {});
           const claimed = history.find((entry) => 'action' in entry && entry.action === 'claimed');
           expect(claimed).to.include({ actor: MANAGER.name }).and.nested.include({ 'data.agent': by });
           expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);
@@ -316,7 +316,7 @@ for (const engine of STORES) {
             change: { value: (...args: Parameters<typeof items.change>) => held(() => items.change(...args)) },
           }) as typeof items;
         });
-        await slow.nextItem.next(MANAGER, {}, {});
+        await slow.nextItem.reserveNext(MANAGER, {}, {});
         expect((await fixture.deps.items.get(id))?.updated_at).to.equal(new Date(clock.now()).toISOString());
         await settled(slow);
       } finally {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import type { Claimed } from '../../../../plugins/bugs/claims/leases.js';
+import type { ClaimResult } from '../../../../plugins/bugs/claims/leases.js';
 import { codeOf, ENGINES, errorReport, fixtureOn, MANAGER, report, settled, shown, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -29,14 +29,14 @@ for (const { name, open } of ENGINES)
     let items = 0;
     const made = async (fields: object = {}): Promise<string> =>
       (await fixture.bugs.record(report({ title: `Item ${'x'.repeat(++items)}`, ...fields }))).id;
-    const claim = (id: string, caller = ONE): Promise<Claimed> => fixture.leases.claim(id, caller, {});
+    const claim = (id: string, caller = ONE): Promise<ClaimResult> => fixture.leases.claim(id, caller, {});
 
     it('stores the holder’s note on its progress with a renewal', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.leases.renew(id, ONE, { claim_token, note: ' The total is rounded twice ', tokens: 2450 });
       await fixture.leases.renew(id, ONE, { claim_token });
-      const { item, activity } = await fixture.lists.detail(id, MANAGER);
+      const { item, activity } = await fixture.lists.getDetail(id, MANAGER);
       expect(item.claim).to.include({ renewals: 2, note: 'The total is rounded twice', tokens: 2450 });
       expect(item.untrusted_fields).to.include('claim.note');
       expect((activity as { data: object }[])[1]?.data).to.include({
@@ -49,10 +49,10 @@ for (const { name, open } of ENGINES)
 
     it('names the requester of a feature', async () => {
       const id = await made({ type: 'feature', reporter: 'Ada' });
-      expect((await fixture.lists.detail(id, MANAGER)).requester).to.equal('Ada');
+      expect((await fixture.lists.getDetail(id, MANAGER)).requester).to.equal('Ada');
       const { item } = await claim(id);
-      expect((await fixture.lists.briefing(item)).requester).to.equal('Ada');
-      expect((await fixture.lists.detail(await made(), MANAGER)).requester).to.equal(null);
+      expect((await fixture.lists.getBriefing(item)).requester).to.equal('Ada');
+      expect((await fixture.lists.getDetail(await made(), MANAGER)).requester).to.equal(null);
     });
 
     it('stops a resolve over a user’s unread comment once', async () => {
@@ -70,7 +70,7 @@ for (const { name, open } of ENGINES)
       const lease = (await claim(other)).lease;
       await fixture.comments.add(other, TWO, { body: 'Me too.' });
       await fixture.comments.add(other, ADA, { body: 'Thanks.' });
-      await fixture.lists.detail(other, ONE);
+      await fixture.lists.getDetail(other, ONE);
       await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
     });
 
@@ -95,7 +95,7 @@ for (const { name, open } of ENGINES)
       const { lease } = await fixture.leases.claim(mine, shared, { agent: 'first' });
       const said = async (body: string): Promise<void> => {
         await fixture.comments.add(mine, ADA, { body });
-        await fixture.lists.detail(mine, shared);
+        await fixture.lists.getDetail(mine, shared);
       };
       const renewed = async (): Promise<unknown[]> =>
         (await fixture.leases.renew(mine, shared, { claim_token: lease.claim_token })).news.map(
@@ -109,7 +109,7 @@ for (const { name, open } of ENGINES)
       expect(await renewed()).to.deep.equal(['Not before Monday.', 'And not on Fridays.']);
       expect(await renewed(), 'each once').to.deep.equal([]);
       await said('Please.');
-      const resolved = await fixture.edits.answered(mine, shared, {
+      const resolved = await fixture.edits.editWithDetails(mine, shared, {
         status: 'resolved',
         claim_token: lease.claim_token,
       });
@@ -128,7 +128,7 @@ for (const { name, open } of ENGINES)
       await claim(reserved, TWO);
       const { lease } = await claim(mine);
       await fixture.leases.release(mine, ONE, { claim_token: lease.claim_token });
-      const { waiting } = (await fixture.nextItem.next(ONE, {}, filter)) as { waiting: object };
+      const { waiting } = (await fixture.nextItem.reserveNext(ONE, {}, filter)) as { waiting: object };
       expect(waiting).to.deep.equal({
         reserved: 1,
         on_hold: 0,
@@ -141,12 +141,12 @@ for (const { name, open } of ENGINES)
 
     it('waits for an item for the requested time, and claims the first', async () => {
       const filter = { tags: { has: 'later' } } as const;
-      const waiting = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter);
+      const waiting = fixture.nextItem.reserveNext(ONE, { wait_seconds: 25 }, filter);
       const id = await made({ tags: ['later'] });
-      fixture.arrivals.ring();
+      fixture.arrivals.notifyAll();
       expect((await waiting).item).to.include({ id });
       const gone = new AbortController();
-      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, {
+      const left = fixture.nextItem.reserveNext(ONE, { wait_seconds: 25 }, filter, {
         waiting: gone.signal,
         reauthorize: async () => undefined,
       });
@@ -162,15 +162,15 @@ for (const { name, open } of ENGINES)
       try {
         const caller = { ...ONE, id: 'tok-greedy' };
         const codes = await Promise.all(
-          Array.from({ length: 6 }, async () => codeOf(fixture.nextItem.next(caller, {}, filter))),
+          Array.from({ length: 6 }, async () => codeOf(fixture.nextItem.reserveNext(caller, {}, filter))),
         );
         expect(codes.filter((code) => code === 'none')).to.have.lengthOf(3);
         expect(codes.filter((code) => code === 'too_many_claims')).to.have.lengthOf(3);
         const held = await fixture.deps.items.find({ filter: { 'claim.credential': 'tok-greedy' }, limit: 10 });
         expect(held.items).to.have.lengthOf(3);
         await fixture.edits.edit(held.items[0]!.id, ADA, { status: 'closed', force: true, reason: 'gone' });
-        expect((await fixture.nextItem.next(caller, {}, filter)).item).to.not.equal(null);
-        expect((await fixture.nextItem.next(caller, { agent: 'another' }, filter)).item).to.not.equal(null);
+        expect((await fixture.nextItem.reserveNext(caller, {}, filter)).item).to.not.equal(null);
+        expect((await fixture.nextItem.reserveNext(caller, { agent: 'another' }, filter)).item).to.not.equal(null);
       } finally {
         fixture.deps.config.max_claims = before;
       }
@@ -188,7 +188,7 @@ for (const { name, open } of ENGINES)
       );
       const round = (): Promise<string[]> =>
         Promise.all(
-          Array.from({ length: 21 }, async (_, i) => codeOf(processes[i % 3]!.nextItem.next(caller, {}, filter))),
+          Array.from({ length: 21 }, async (_, i) => codeOf(processes[i % 3]!.nextItem.reserveNext(caller, {}, filter))),
         );
       const held = (): Promise<number> => fixture.deps.items.count({ 'claim.credential': 'tok-many' });
       const first = await round();
@@ -215,7 +215,7 @@ for (const { name, open } of ENGINES)
       fixture.deps.config.max_claims = 8;
       try {
         const caller = { ...ONE, id: 'tok-busy' };
-        const next = (): Promise<string> => codeOf(fixture.nextItem.next(caller, {}, filter));
+        const next = (): Promise<string> => codeOf(fixture.nextItem.reserveNext(caller, {}, filter));
         for (let i = 0; i < 3; i++) expect(await next()).to.equal('none');
         // What was granted is not at hand any longer.
         fixture.clock.advance(2_000);

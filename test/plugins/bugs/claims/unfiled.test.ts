@@ -31,12 +31,12 @@ for (const engine of STORES) {
           if (!together) deps.transact = null;
         });
       const historyOf = async (of: Fixture, request = {}): Promise<Shown[]> =>
-        (await of.parts.partOf(id, 'activity', request)).items as Shown[];
+        (await of.parts.listPart(id, 'activity', request)).items as Shown[];
       const actions = async (of = fixture): Promise<string[]> => (await historyOf(of)).map(({ action }) => action);
       const stored = async (): Promise<number> =>
         (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
       const fetched = async (): Promise<string> => {
-        const granted = await fixture.nextItem.next(MANAGER, { agent: 'a' }, {});
+        const granted = await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, {});
         if (granted.item === null) throw new Error('nothing to fetch');
         return granted.lease.claim_token;
       };
@@ -106,7 +106,7 @@ for (const engine of STORES) {
 
       it('is read by pages', async () => {
         await fetched();
-        const page = await fixture.parts.partOf(id, 'activity', { limit: 1, include_total: true });
+        const page = await fixture.parts.listPart(id, 'activity', { limit: 1, include_total: true });
         expect((page.items as Shown[]).map(({ action }) => action)).to.deep.equal(['claimed']);
         expect(page).to.include({ has_more: true, total: 2 });
         const rest = await historyOf(fixture, { limit: 1, cursor: page.next_cursor });
@@ -165,7 +165,7 @@ for (const engine of STORES) {
         if (item === null) throw new Error('it is gone');
         expect(unfiled.map(({ name }) => name)).to.deep.equal(['created', 'claimed']);
         for (const entry of unfiled) await fixture.deps.activity.insert(toActivityDocument(item, entry));
-        expect(new ChangeSet(item, 'nobody', fixture.clock.iso(), fixture.deps.ids).written).to.deep.equal([]);
+        expect(new ChangeSet(item, 'nobody', fixture.clock.iso(), fixture.deps.ids).pendingEntries).to.deep.equal([]);
         await fixture.leases.renew(id, MANAGER, { claim_token: token });
         await settled(fixture);
         expect(await actions()).to.deep.equal(['renewed', 'claimed', 'created']);
@@ -196,7 +196,7 @@ for (const engine of STORES) {
             const before = fixtureAt(opened.store);
             ({ id } = await before.bugs.record(report()));
             before.clock.advance(1_000);
-            const granted = await before.nextItem.next(MANAGER, {}, {});
+            const granted = await before.nextItem.reserveNext(MANAGER, {}, {});
             if (granted.item === null) throw new Error('nothing to fetch');
             before.clock.advance(1_000);
             await settled(before);
@@ -236,10 +236,10 @@ for (const engine of STORES) {
         await fixture.leases.writeExpired();
         await fetched();
         // The one that waits is on the first page, before all others.
-        const first = await reader.parts.partOf(id, 'activity', { limit: 2, include_total: true });
+        const first = await reader.parts.listPart(id, 'activity', { limit: 2, include_total: true });
         const shown = (page: { items: object[] }): string[] => (page.items as Shown[]).map(({ action }) => action);
         expect(shown(first)[0]).to.equal('claimed');
-        const rest = await reader.parts.partOf(id, 'activity', { limit: 100, cursor: first.next_cursor });
+        const rest = await reader.parts.listPart(id, 'activity', { limit: 100, cursor: first.next_cursor });
         const all = [...shown(first), ...shown(rest)];
         expect(all.filter((action) => action === 'claimed')).to.have.lengthOf(2);
         expect([all.at(-1), first.total]).to.deep.equal(['created', all.length]);

@@ -1,7 +1,7 @@
 /** What agents and people write to items (contract 20, untrusted text, assignee, lists and search). Over HTTP. */
 import { expect } from 'chai';
 import { httpOf, MANAGE, READ, REPORT, type AskFreely } from '../http.js';
-import { errorReport, LIVE, memoryFixture, report, type Fixture } from '../fixture.js';
+import { errorReport, LIVE_TOKEN, memoryFixture, report, type Fixture } from '../fixture.js';
 
 const errorOf = (body: Record<string, unknown>): { code: string; fields?: Record<string, string> } =>
   body['error'] as { code: string; fields?: Record<string, string> };
@@ -52,15 +52,15 @@ describe('bugs: what agents and people write', () => {
   });
 
   describe('a text with a live token of this service', () => {
-    const secret = `see ${LIVE}, please`;
+    const secret = `see ${LIVE_TOKEN}, please`;
     const tries: [name: string, method: string, path: () => string, body: () => object, field: string][] = [
       ['comment', 'POST', () => `/bugs/${ref}/comments`, () => ({ body: secret }), 'body'],
       ['title', 'PATCH', () => `/bugs/${ref}`, () => ({ title: secret }), 'title'],
       ['comment of a change', 'PATCH', () => `/bugs/${ref}`, () => ({ comment: secret }), 'comment'],
-      ['tags', 'PATCH', () => `/bugs/${ref}`, () => ({ tags: ['a', LIVE] }), 'tags'],
+      ['tags', 'PATCH', () => `/bugs/${ref}`, () => ({ tags: ['a', LIVE_TOKEN] }), 'tags'],
       ['reason', 'PATCH', () => `/bugs/${ref}`, () => ({ status: 'wont_fix', reason: secret }), 'reason'],
-      ['agent', 'POST', () => `/bugs/${ref}/claim`, () => ({ agent: LIVE }), 'agent'],
-      ['agent of next', 'POST', () => '/bugs?action=next', () => ({ agent: LIVE }), 'agent'],
+      ['agent', 'POST', () => `/bugs/${ref}/claim`, () => ({ agent: LIVE_TOKEN }), 'agent'],
+      ['agent of next', 'POST', () => '/bugs?action=next', () => ({ agent: LIVE_TOKEN }), 'agent'],
       ['report', 'POST', () => '/report', () => ({ project: 'alpha', title: 'T', description: secret }), 'description'],
       ['reason of a merge', 'POST', () => `/bugs/${ref}/merge`, () => ({ into: 'alpha-2', reason: secret }), 'reason'],
     ];
@@ -72,7 +72,7 @@ describe('bugs: what agents and people write', () => {
         });
         expect([status, errorOf(answer).code]).to.deep.equal([422, 'validation_failed']);
         expect(errorOf(answer).fields).to.have.keys(field);
-        expect(JSON.stringify(answer)).to.not.include(LIVE);
+        expect(JSON.stringify(answer)).to.not.include(LIVE_TOKEN);
         expect(await item()).to.deep.equal(before);
         expect(await fixture.deps.comments.count()).to.equal(0);
       });

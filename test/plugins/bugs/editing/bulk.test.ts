@@ -10,7 +10,7 @@ import { BASE, httpOf, MANAGE, OTHER, READ, type Ask } from '../http.js';
 import {
   codeOf,
   ENGINES,
-  ensured,
+  ensureCollections,
   itemIn,
   MANAGER,
   memoryFixture,
@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
 
 describe('bugs: bulk', () => {
   it('fixes the ids at the count: what stops matching is a failed result, what starts to is left alone', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const plain = fixtureOn(store);
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push((await plain.bugs.record(report({ title: titled(i) }))).id);
@@ -210,7 +210,7 @@ describe('bugs: bulk', () => {
         get: (target, name) => (name === 'find' ? find : (Reflect.get(target, name) as () => void).bind(target)),
       });
     });
-    const answer = await fixture.bulk.run(
+    const answer = await fixture.bulk.applyEdit(
       { filter: { status: ['open'] }, expected_count: 40, set: { status: 'wont_fix', reason: 'old' } },
       MANAGER,
     );
@@ -230,7 +230,7 @@ describe('bugs: bulk', () => {
     const copies = Array.from({ length: 1000 }, (_, i) => ({ ...doc, id: `${id}-${i}`, ref: `alpha-${i + 2}` }));
     await fixture.deps.items.bulk(copies.map((insert) => ({ insert })));
     const run = (expected_count: number) =>
-      fixture.bulk.run(
+      fixture.bulk.applyEdit(
         { filter: { project: ['alpha'], status: ['open'] }, expected_count, set: { status: 'closed' } },
         MANAGER,
       );
@@ -250,14 +250,14 @@ describe('bugs: bulk', () => {
     const theirs = await fixture.bugs.record(report({ title: 'Theirs', project: 'beta' }));
     const caller = { ...MANAGER, project: 'alpha' };
     const set = { title: 'Changed' };
-    const { results, updated } = await fixture.bulk.run({ ids: [mine, theirs.ref], set }, caller);
+    const { results, updated } = await fixture.bulk.applyEdit({ ids: [mine, theirs.ref], set }, caller);
     expect(updated).to.equal(1);
     expect(results[1]).to.deep.include({ id: theirs.ref, ok: false });
     expect(results[1]).not.to.have.property('ref');
     expect(results[1]?.error?.code).to.equal('not_found');
-    const all = await fixture.bulk.run({ filter: {}, expected_count: 1, set }, caller);
+    const all = await fixture.bulk.applyEdit({ filter: {}, expected_count: 1, set }, caller);
     expect(all.results.map(({ id }) => id)).to.deep.equal([mine]);
-    expect(await codeOf(fixture.bulk.run({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(
+    expect(await codeOf(fixture.bulk.applyEdit({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(
       'insufficient_scope',
     );
     expect((await shown(fixture, theirs.id)).title).to.equal('Theirs');
@@ -267,7 +267,7 @@ describe('bugs: bulk', () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'in_progress');
     fixture.clock.advance(3_600_000);
-    const { updated } = await fixture.bulk.run(
+    const { updated } = await fixture.bulk.applyEdit(
       { filter: { status: ['open'] }, expected_count: 1, set: { status: 'closed' } },
       MANAGER,
     );

@@ -9,7 +9,7 @@ import { httpOf, OTHER, type Ask } from '../http.js';
 import {
   codeOf,
   ENGINES,
-  ensured,
+  ensureCollections,
   errorReport,
   MANAGER,
   memoryFixture,
@@ -27,7 +27,7 @@ const make = async (fixture: Fixture, name: string): Promise<string> => (await f
 const countedAt = make;
 const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
   await settled(fixture);
-  const page = await fixture.parts.partOf(id, 'activity', { limit: 100 });
+  const page = await fixture.parts.listPart(id, 'activity', { limit: 100 });
   return (page.items as { action: string }[]).map(({ action }) => action).toReversed();
 };
 
@@ -253,7 +253,7 @@ describe('bugs: a merge that dies', () => {
     it(`before any of its writes ${when}, is whole after the next look`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
-        const store = await ensured(new MemoryStore());
+        const store = await ensureCollections(new MemoryStore());
         const first = fixtureOn(store);
         const [a, b] = [await make(first, 'A'), await make(first, 'B')];
         await settled(first);
@@ -272,7 +272,7 @@ describe('bugs: a merge that dies', () => {
     it(`while splitting, before any of its writes ${when}, is whole too`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
-        const store = await ensured(new MemoryStore());
+        const store = await ensureCollections(new MemoryStore());
         const first = fixtureOn(store);
         const [a, b] = [await make(first, 'A'), await make(first, 'B')];
         await first.merging.merge(a, b, MANAGER);
@@ -291,7 +291,7 @@ describe('bugs: a merge that dies', () => {
   }
 
   it('is repaired by the job when no one repeats the split', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
     await first.merging.merge(a, b, MANAGER);
@@ -308,7 +308,7 @@ describe('bugs: a merge that dies', () => {
   });
 
   it('does not undo a split that overtakes it', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
     let overtaken = false;

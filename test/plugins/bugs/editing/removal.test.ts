@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { attempt, dying } from '../dying.js';
 import {
   codeOf,
-  ensured,
+  ensureCollections,
   ENGINES,
   errorReport,
   itemIn,
@@ -53,7 +53,7 @@ for (const { name, open } of ENGINES) {
       const id = await worked(fixture);
       await fixture.removal.remove(id, MASTER);
       expect(await left(fixture, id)).to.deep.equal({});
-      expect(await codeOf(fixture.lists.detail(id, MANAGER))).to.equal('not_found');
+      expect(await codeOf(fixture.lists.getDetail(id, MANAGER))).to.equal('not_found');
       for (const client_ref of ['r1', 'r2', null]) {
         const next = await fixture.bugs.record(errorReport({ client_ref }));
         expect(next.id).not.to.equal(id);
@@ -200,7 +200,7 @@ describe('bugs: a deletion that dies', () => {
     it(`${late ? 'before a write was answered' : 'before a write arrived'} is whole after the next look`, async () => {
       let died = true;
       for (let n = 1; died; n++) {
-        const store = await ensured(new MemoryStore());
+        const store = await ensureCollections(new MemoryStore());
         const before = fixtureOn(store);
         const id = await worked(before);
         const dead = dying(store, n, late);
@@ -234,7 +234,7 @@ describe('bugs: retention', () => {
     await settled(fixture);
     fixture.clock.advance(31 * 86_400_000);
     const young = await itemIn(fixture, 'closed');
-    await fixture.jobs.forget();
+    await fixture.jobs.deleteExpired();
     const kept = (await fixture.deps.items.find({ limit: 100 })).items.map(({ id }) => id);
     for (const status of ['open', 'in_progress', 'needs_info', 'resolved']) expect(kept).to.include(old[status]);
     for (const status of ['closed', 'wont_fix', 'duplicate']) expect(kept).not.to.include(old[status]);
@@ -247,7 +247,7 @@ describe('bugs: retention', () => {
     await itemIn(fixture, 'closed');
     await settled(fixture);
     fixture.clock.advance(4000 * 86_400_000);
-    await fixture.jobs.forget();
+    await fixture.jobs.deleteExpired();
     expect(await fixture.deps.items.count()).to.equal(1);
     await settled(fixture);
   });

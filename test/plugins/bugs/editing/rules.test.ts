@@ -189,7 +189,7 @@ describe('bugs: what occurrences do', () => {
   it('unmutes items of a deleted rule; the next occurrence emits the missing event', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     await fixture.bugs.record(errorReport({ muted_by }));
-    expect(await fixture.bugs.unmuteRule('rule-1')).to.equal(1);
+    expect(await fixture.bugs.unmuteByRule('rule-1')).to.equal(1);
     expect(await told()).to.deep.equal([]);
     await fixture.bugs.record(errorReport());
     await fixture.bugs.record(errorReport());
@@ -206,7 +206,7 @@ describe('bugs: what occurrences do', () => {
     const byBuild = await set('build', 'open', 'nightly');
     const declined = await set('declined', 'wont_fix', '2.0');
     const later = await set('later', 'open', '2.1');
-    await fixture.bugs.released({
+    await fixture.bugs.handleReleasePublished({
       id: 'evt_1',
       event: 'release.published',
       timestamp: fixture.clock.iso(),

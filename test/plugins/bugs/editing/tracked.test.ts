@@ -5,15 +5,15 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { BUGS, ITEMS, type BugsApi, type TrackedItems } from '../../../../ports/domain/bugs.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { boot, type Harness } from '../../../harness.js';
+import { bootTestKernel, type TestKernel } from '../../../harness.js';
 import { fakeAccess } from '../../../support/access.js';
-import { fakeProjects } from '../../../support/projects.js';
+import { createFakeProjects } from '../../../support/projects.js';
 import { attempt, dying } from '../dying.js';
 import {
   ENGINES,
-  ensured,
+  ensureCollections,
   fixtureOn,
-  LIVE,
+  LIVE_TOKEN,
   MANAGER,
   memoryFixture,
   report,
@@ -34,11 +34,11 @@ const refused = async (work: Promise<unknown>): Promise<ServiceError> => {
 
 const historyOf = async (fixture: Fixture, id: string) => {
   await settled(fixture);
-  const { items } = await fixture.parts.page(id, MANAGER, 'activity', {});
+  const { items } = await fixture.parts.getPage(id, MANAGER, 'activity', {});
   return (items as { action: string; actor: string }[]).map(({ action, actor }) => `${actor}: ${action}`);
 };
 const commentsOf = async (fixture: Fixture, id: string) =>
-  (await fixture.parts.page(id, MANAGER, 'comments', {})).items as { id: string; body: string; author: string }[];
+  (await fixture.parts.getPage(id, MANAGER, 'comments', {})).items as { id: string; body: string; author: string }[];
 
 describe('bugs: items for plugins', () => {
   it('each plugin acts under its own name, which the kernel gives it', async () => {
@@ -59,7 +59,7 @@ describe('bugs: items for plugins', () => {
           return {};
         },
       });
-    const service: Harness = await boot([fakeAccess, fakeProjects(), bugs, outside('oncall'), outside('mirror')]);
+    const service: TestKernel = await bootTestKernel([fakeAccess, createFakeProjects(), bugs, outside('oncall'), outside('mirror')]);
     try {
       const { id, ref } = await api.record(report());
       await seen['oncall']?.comment(ref, { body: 'seen', key: 'k' });
@@ -76,7 +76,7 @@ describe('bugs: items for plugins', () => {
   let items: TrackedItems;
   beforeEach(async () => {
     fixture = await memoryFixture();
-    items = fixture.tracked.of('oncall');
+    items = fixture.tracked.createForPlugin('oncall');
   });
   const made = async (title = 'It breaks'): Promise<string> => (await fixture.bugs.record(report({ title }))).id;
 
@@ -95,7 +95,7 @@ describe('bugs: items for plugins', () => {
     expect(again).to.deep.equal({ id: first.id, created: false });
     expect((await items.comment(other, { body: 'page sent', key: 'page-1' })).created).to.equal(true);
     expect((await items.comment(one, { body: 'acknowledged', key: 'page-2', actor: 'Ada' })).created).to.equal(true);
-    expect((await fixture.tracked.of('mirror').comment(one, { body: 'me too', key: 'page-1' })).created).to.equal(true);
+    expect((await fixture.tracked.createForPlugin('mirror').comment(one, { body: 'me too', key: 'page-1' })).created).to.equal(true);
     expect((await commentsOf(fixture, one)).map(({ body, author }) => `${author}: ${body}`)).to.have.members([
       'plugin:oncall: page sent',
       'Ada (plugin:oncall): acknowledged',
@@ -112,8 +112,8 @@ describe('bugs: items for plugins', () => {
       [{ body: 'x', key: '' }, 'key'],
       [{ body: 'x', key: 'k'.repeat(201) }, 'key'],
       [{ body: 'x', key: 'k', actor: 'x'.repeat(101) }, 'actor'],
-      [{ body: `use ${LIVE}`, key: 'k' }, 'body'],
-      [{ body: 'x', key: 'k', actor: LIVE }, 'actor'],
+      [{ body: `use ${LIVE_TOKEN}`, key: 'k' }, 'body'],
+      [{ body: 'x', key: 'k', actor: LIVE_TOKEN }, 'actor'],
     ] as const) {
       const error = await refused(items.comment(id, given));
       expect(error).to.include({ status: 422, code: 'validation_failed' });
@@ -166,7 +166,7 @@ for (const engine of ENGINES) {
       const { id } = await first.bugs.record(report());
       const done = await Promise.all(
         Array.from({ length: 18 }, (_, i) =>
-          (processes[i % 3] ?? first).tracked.of('oncall').comment(id, { body: `from ${i}`, key: `k${i % 2}` }),
+          (processes[i % 3] ?? first).tracked.createForPlugin('oncall').comment(id, { body: `from ${i}`, key: `k${i % 2}` }),
         ),
       );
       expect(done.filter(({ created }) => created)).to.have.length(2);
@@ -181,12 +181,12 @@ for (const engine of ENGINES) {
 it('bugs: a comment that a crash cut off at any write is there once after the repeat', async () => {
   for (let n = 1, alive = false; !alive; n++) {
     for (const late of [false, true]) {
-      const store = await ensured(new MemoryStore());
+      const store = await ensureCollections(new MemoryStore());
       const fixture = fixtureOn(store);
       const { id } = await fixture.bugs.record(report());
       await settled(fixture);
       const dead = dying(store, n, late);
-      const say = (by: Fixture) => by.tracked.of('oncall').comment(id, { body: 'page sent', key: 'k' });
+      const say = (by: Fixture) => by.tracked.createForPlugin('oncall').comment(id, { body: 'page sent', key: 'k' });
       await attempt(fixtureOn(dead.store, fixture.clock), say);
       alive = !dead.died();
       await say(fixture);

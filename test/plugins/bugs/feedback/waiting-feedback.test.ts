@@ -1,7 +1,7 @@
 /** Feedback that comes before its event waits in the store, and is linked once (contract 21, Sentry SDK intake). */
 import { expect } from 'chai';
-import { DAY_MS, isoOf } from '../../../../lib/time.js';
-import { ensured, errorReport, fixtureOn, memoryFixture, settled, type Fixture } from '../fixture.js';
+import { DAY_MS, toIsoString } from '../../../../lib/time.js';
+import { ensureCollections, errorReport, fixtureOn, memoryFixture, settled, type Fixture } from '../fixture.js';
 
 const EVENT = 'e'.repeat(32);
 const SAID = 'f'.repeat(32);
@@ -19,7 +19,7 @@ const own = errorReport({
 const event = errorReport({ client_ref: EVENT });
 
 const said = async (fixture: Fixture): Promise<string> => {
-  expect(await fixture.bugs.feedback(about)).to.equal(false);
+  expect(await fixture.bugs.addFeedback(about)).to.equal(false);
   return (await fixture.bugs.record(own)).id;
 };
 const bodies = async (fixture: Fixture, item_id: string): Promise<string[]> =>
@@ -31,7 +31,7 @@ describe('bugs: feedback before its event', () => {
     first = await memoryFixture();
   });
   const another = async (): Promise<Fixture> => {
-    await ensured(first.store);
+    await ensureCollections(first.store);
     return fixtureOn(first.store, first.clock);
   };
 
@@ -57,8 +57,8 @@ describe('bugs: feedback before its event', () => {
     await said(first);
     const { id } = await (await another()).bugs.record(event);
     expect(await bodies(first, id)).to.deep.equal([]);
-    await Promise.all([first.jobs.finish(), (await another()).jobs.finish()]);
-    await first.jobs.finish();
+    await Promise.all([first.jobs.completePendingWork(), (await another()).jobs.completePendingWork()]);
+    await first.jobs.completePendingWork();
     expect(await bodies(first, id)).to.deep.equal(['It broke.']);
     await settled(first);
   });
@@ -75,12 +75,12 @@ describe('bugs: feedback before its event', () => {
   it('is forgotten after a week, and beyond a thousand of a project', async () => {
     await said(first);
     first.clock.advance(7 * DAY_MS + 1);
-    await first.jobs.forget();
+    await first.jobs.deleteExpired();
     expect(await first.deps.waiting.count()).to.equal(0);
-    const expires_at = isoOf(first.clock.now() + DAY_MS);
+    const expires_at = toIsoString(first.clock.now() + DAY_MS);
     for (let i = 0; i < 1000; i++)
       await first.deps.waiting.insert({ id: `w${i}`, project: 'alpha', event: `v${i}`, body: 'x', expires_at });
-    expect(await first.bugs.feedback({ ...about, client_ref: 'other' })).to.equal(false);
+    expect(await first.bugs.addFeedback({ ...about, client_ref: 'other' })).to.equal(false);
     expect(await first.deps.waiting.count()).to.equal(1000);
     await settled(first);
   });

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import type { ErrorBody } from '../../../../plugins/errorstream/body.js';
 import { toErrorReport as toReport } from '../../../../plugins/errorstream/report.js';
-import { reportOf as readEvent } from '../../../../plugins/sentry/event.js';
+import { convertEvent as readEvent } from '../../../../plugins/sentry/event.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 
 interface FieldReport {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
 import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
-import { titleOf } from '../../../../lib/text/error-title.js';
+import { toErrorTitle } from '../../../../lib/text/error-title.js';
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -261,7 +261,7 @@ describe('values in messages', () => {
   it('shows no row of a database in a title', () => {
     const message =
       'null value in column "name" violates not-null constraint DETAIL: Failing row contains (412, ann, null).';
-    expect(titleOf('IntegrityError', message)).to.equal(
+    expect(toErrorTitle('IntegrityError', message)).to.equal(
       'IntegrityError: null value in column "name" violates not-null constraint DETAIL: Failing row contains (…)',
     );
   });

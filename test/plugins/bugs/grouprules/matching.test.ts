@@ -1,14 +1,14 @@
 /** What a grouping rule fits and makes of a report, and that no pattern or report takes long. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { applyRuling } from '../../../../plugins/bugs/grouprules/ruled-input.js';
+import { applyRuleOutcome } from '../../../../plugins/bugs/grouprules/ruled-input.js';
 import { computeGrouping, type GroupingInput } from '../../../../plugins/bugs/grouping/key.js';
-import { compileRule, RuleProblem, type Ruling } from '../../../../plugins/bugs/grouprules/compiled-rule.js';
+import { compileRule, RuleProblem, type RuleOutcome } from '../../../../plugins/bugs/grouprules/compiled-rule.js';
 import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
 import { GroupingRuleSet } from '../../../../plugins/bugs/grouprules/rule-set.js';
 import { RuleSubject } from '../../../../plugins/bugs/grouprules/subject.js';
 import { compileWildcard } from '../../../../plugins/bugs/grouprules/wildcard.js';
-import { staysLinear } from '../../../support/work.js';
+import { expectLinear } from '../../../support/work.js';
 
 const rule = (fields: Partial<GroupingRule> = {}): GroupingRule => ({
   id: 'r1',
@@ -35,10 +35,10 @@ const REPORT: GroupingInput = {
 };
 const subject = (fields: Partial<GroupingInput> = {}): RuleSubject => new RuleSubject({ ...REPORT, ...fields }, {});
 
-const rulingOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput> = {}): Ruling | null => {
+const rulingOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput> = {}): RuleOutcome | null => {
   const compiled = compileRule(rule(fields));
   const of = subject(given);
-  return compiled.fits(of) ? compiled.ruling(of) : null;
+  return compiled.matches(of) ? compiled.evaluate(of) : null;
 };
 const fits = (fields: Partial<GroupingRule>, given: Partial<GroupingInput> = {}): boolean =>
   rulingOf(fields, given) !== null;
@@ -115,7 +115,7 @@ describe('grouping rules: what is made of a report', () => {
   it('groups by the fingerprint in any class without {{ default }}, and also by class with it', () => {
     const keyOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput>): string => {
       const report = { ...REPORT, ...given };
-      return applyRuling(report, rulingOf(fields, given), {}).dedup_key;
+      return applyRuleOutcome(report, rulingOf(fields, given), {}).dedup_key;
     };
     const both = (fingerprint: string[]): string[] => [
       keyOf({ message: 'answer', fingerprint }, {}),
@@ -132,15 +132,15 @@ describe('grouping rules: what is made of a report', () => {
 
   it('a title alone changes no key, nor does a rule that does not fit', () => {
     const automatic = computeGrouping(REPORT);
-    const titled = applyRuling(REPORT, rulingOf({ message: 'answer', fingerprint: null, title: 'T' }), {});
+    const titled = applyRuleOutcome(REPORT, rulingOf({ message: 'answer', fingerprint: null, title: 'T' }), {});
     expect(titled).to.include(automatic);
     expect(titled).not.to.have.property('rule_id');
-    expect(applyRuling(REPORT, null, {})).to.include(automatic);
+    expect(applyRuleOutcome(REPORT, null, {})).to.include(automatic);
   });
 
   it('the first rule that fits decides; one that is disabled or cannot be compiled is passed over', () => {
     const faults: unknown[] = [];
-    const set = GroupingRuleSet.of(
+    const set = GroupingRuleSet.compile(
       [
         rule({ id: 'off', enabled: false, message: 'answer' }),
         rule({ id: 'broken', message: '(a' }),
@@ -150,16 +150,16 @@ describe('grouping rules: what is made of a report', () => {
       ],
       { error: (fault) => faults.push(fault) },
     );
-    expect(set.ruling(subject(), () => 0)).to.include({ rule_id: 'first' });
+    expect(set.evaluate(subject(), () => 0)).to.include({ rule_id: 'first' });
     expect(faults).to.have.length(1);
   });
 
   it('many slow rules let the event loop run between two of them, and answer the same', async () => {
     const rules = [1, 2, 3].map((n) => rule({ id: `r${n}`, message: n === 3 ? 'answer' : 'x+y' }));
-    const set = GroupingRuleSet.of(rules, { error: () => undefined });
+    const set = GroupingRuleSet.compile(rules, { error: () => undefined });
     let now = 0;
     let turns = 0;
-    const asked = set.ruling(subject(), () => (now += 6));
+    const asked = set.evaluate(subject(), () => (now += 6));
     expect(asked).to.be.instanceOf(Promise);
     setImmediate(() => (turns += 1));
     expect(await asked).to.include({ rule_id: 'r3' });
@@ -228,9 +228,9 @@ describe('grouping rules: any input', () => {
         };
         const made = (): string => {
           const of = new RuleSubject(report, {});
-          const ruling = compiled.fits(of) ? compiled.ruling(of) : null;
+          const ruling = compiled.matches(of) ? compiled.evaluate(of) : null;
           if (ruling?.title) expect(Array.from(ruling.title).length).to.be.at.most(200);
-          return applyRuling(report, ruling, {}).dedup_key;
+          return applyRuleOutcome(report, ruling, {}).dedup_key;
         };
         const key = made();
         expect(key).to.match(/^v2:[0-9a-f]{40}$/);
@@ -248,7 +248,7 @@ describe('grouping rules: any input', () => {
       fc.property(text, (error_message) => {
         const found = new RegExp(pattern, 'i').exec(error_message);
         const of = subject({ error_message, title: '' });
-        const ruling = compiled.fits(of) ? compiled.ruling(of) : null;
+        const ruling = compiled.matches(of) ? compiled.evaluate(of) : null;
         expect(ruling?.fingerprint ?? null).to.deep.equal(found && found.slice(1, 4).map((part) => part ?? ''));
       }),
       { numRuns: 1_000 },
@@ -259,12 +259,12 @@ describe('grouping rules: any input', () => {
     for (const message of ['(a+)+$', '(.*)(.*)(.*)(.*)!|((a|aa)*)*', '(([a-c]*){9}b?){9}', '(x+x+)+y|(a*){60}$']) {
       const compiled = compileRule(rule({ message, fingerprint: ['{{ 1 }}'] }));
       for (const text of ['a'.repeat(16_000) + '!', 'ab'.repeat(8_000), 'x'.repeat(16_000)])
-        staysLinear(() => {
+        expectLinear(() => {
           const of = subject({ error_message: text, title: '' });
-          if (compiled.fits(of)) compiled.ruling(of);
+          if (compiled.matches(of)) compiled.evaluate(of);
         });
     }
     const stars = compileRule(rule({ origin: `${'*a'.repeat(250)}*b` }));
-    staysLinear(() => stars.fits(subject({ file_path: 'a'.repeat(1_024) })));
+    expectLinear(() => stars.matches(subject({ file_path: 'a'.repeat(1_024) })));
   });
 });

@@ -5,7 +5,7 @@ import plugin from '../../../../plugins/bugs/plugin.js';
 import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';
 import { definePlugin } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
-import { boot } from '../../../harness.js';
+import { bootTestKernel } from '../../../harness.js';
 import { NO_LIMITS, TestServer, type Asked } from '../../../adapters/hapi/support.js';
 import { memoryFixture, settled, type Fixture } from '../fixture.js';
 
@@ -109,7 +109,7 @@ describe('bugs: the plugin', () => {
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),
     });
-    const service = await boot([fakeAccess, projects, plugin]);
+    const service = await bootTestKernel([fakeAccess, projects, plugin]);
     try {
       const route = service.http.mounted?.routes.find(({ spec }) => spec.path === `${BASE}/report`);
       expect(route?.ready()).to.equal(true);

@@ -1,10 +1,10 @@
 /** What an agent reads of an occurrence: little, and nothing that it needs is left out. */
 import { expect } from 'chai';
 import { formatClaim } from '../../../../plugins/bugs/http/tool-answers.js';
-import { compactOccurrence } from '../../../../plugins/bugs/http/tool-occurrence.js';
+import { formatOccurrence } from '../../../../plugins/bugs/http/tool-occurrence.js';
 
 const SDK = { source: 'sdk' };
-const steps = (breadcrumbs: unknown[]): unknown => compactOccurrence({ breadcrumbs }, SDK)['breadcrumbs'];
+const steps = (breadcrumbs: unknown[]): unknown => formatOccurrence({ breadcrumbs }, SDK)['breadcrumbs'];
 
 describe('bugs: occurrences for agents', () => {
   it('breadcrumbs are lines, newest first; equal steps in a row are one', () => {
@@ -31,8 +31,8 @@ describe('bugs: occurrences for agents', () => {
     );
     for (const timestamp of [-1, Number.NaN, 1e300, {}, 'yesterday'])
       expect(steps([{ timestamp, message: 'x' }])).to.equal('x');
-    expect(compactOccurrence({ breadcrumbs: [] }, SDK)).to.deep.equal({ breadcrumbs: [] });
-    expect(compactOccurrence({ breadcrumbs: null, host: 'web-1' }, SDK)).to.deep.equal({
+    expect(formatOccurrence({ breadcrumbs: [] }, SDK)).to.deep.equal({ breadcrumbs: [] });
+    expect(formatOccurrence({ breadcrumbs: null, host: 'web-1' }, SDK)).to.deep.equal({
       breadcrumbs: null,
       host: 'web-1',
     });
@@ -47,7 +47,7 @@ describe('bugs: occurrences for agents', () => {
       app: { app_start_time: 'x', app_memory: 7 },
       basket: { items: 3, free_memory: 'mine' },
     };
-    expect(compactOccurrence({ context: { transaction: 'GET /', contexts } }, SDK)).to.deep.equal({
+    expect(formatOccurrence({ context: { transaction: 'GET /', contexts } }, SDK)).to.deep.equal({
       context: {
         transaction: 'GET /',
         contexts: {
@@ -58,8 +58,8 @@ describe('bugs: occurrences for agents', () => {
       },
     });
     const own = { context: { order: 7 }, client_ref: 'TICKET-1' };
-    expect(compactOccurrence(own, { source: 'agent' })).to.deep.equal(own);
-    expect(compactOccurrence(own, SDK)).to.deep.equal({ context: { order: 7 } });
+    expect(formatOccurrence(own, { source: 'agent' })).to.deep.equal(own);
+    expect(formatOccurrence(own, SDK)).to.deep.equal({ context: { order: 7 } });
   });
 
   it('names a caller within the lines of the failure, with its values, and repeats no lines', () => {

@@ -1,6 +1,6 @@
 /** Texts in answers to agents: short traces, paths of the repository, values without escapes, quotes in comments. */
 import { expect } from 'chai';
-import { showComments } from '../../../../plugins/bugs/http/tool-comments.js';
+import { formatComments } from '../../../../plugins/bugs/http/tool-comments.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from '../../../../plugins/bugs/http/tool-text.js';
 import { splitQuotes } from '../../../../plugins/bugs/text/quotes.js';
 import { UserText } from '../../../../ports/tools.js';
@@ -79,8 +79,8 @@ describe('bugs: texts of tool answers', () => {
   it('shows only the words of a user as a user’s, for any name of the author', () => {
     const comment = { id: 'x', body: 'Fix it.', author: 'admin', untrusted_fields: ['body', 'author'] };
     for (const author_kind of ['agent', 'integration', undefined])
-      expect(showComments([{ ...comment, author_kind }])).to.have.nested.property('[0].body', 'Fix it.');
-    expect(showComments([{ ...comment, author_kind: 'person' }]))
+      expect(formatComments([{ ...comment, author_kind }])).to.have.nested.property('[0].body', 'Fix it.');
+    expect(formatComments([{ ...comment, author_kind: 'person' }]))
       .to.have.nested.property('[0].body')
       .that.is.instanceOf(UserText);
   });

@@ -1,6 +1,6 @@
 /** What a report of a known group costs the store: the error intake lives on it. */
 import { expect } from 'chai';
-import type { Details, ListedReport } from '../../../../ports/domain/bugs.js';
+import type { ReportDetails, BatchReport } from '../../../../ports/domain/bugs.js';
 import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -51,7 +51,7 @@ describe('bugs: the cost of an occurrence', () => {
   });
 
   it('is the same with users: a known one adds nothing, and a new one is part of the one write', async () => {
-    const named = (from: number, n: number): ListedReport[] =>
+    const named = (from: number, n: number): BatchReport[] =>
       Array.from({ length: n }, (_, i) => ({ report: errorReport({ user: `user ${from + i}` }) }));
     await fixture.bugs.recordAll(named(0, 10));
     calls.length = 0;
@@ -71,7 +71,7 @@ describe('bugs: the cost of an occurrence', () => {
   });
 
   it('of a list with references is one write as well, and of an unknown group one more', async () => {
-    const list = (title: string): ListedReport[] =>
+    const list = (title: string): BatchReport[] =>
       Array.from({ length: 100 }, (_, i) => ({
         report: errorReport({ error_message: title, client_ref: `${title} ${i}` }),
       }));
@@ -102,7 +102,7 @@ describe('bugs: the cost of an occurrence', () => {
 
   it('reads the details only when the payload is stored', async () => {
     let asked = 0;
-    const details = (): Details => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
+    const details = (): ReportDetails => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
     for (const client_ref of ['a', null]) {
       expect((await fixture.bugs.record(errorReport({ client_ref }), { details })).sampled).to.equal(false);
     }

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { attempt, Died, dying } from '../dying.js';
-import { ensured, errorReport, MANAGER, settled, fixtureOn } from '../fixture.js';
+import { ensureCollections, errorReport, MANAGER, settled, fixtureOn } from '../fixture.js';
 
 const SCENES: readonly { name: string; before: number; ref: boolean }[] = [
   { name: 'a first report with client_ref', before: 0, ref: true },
@@ -16,11 +16,11 @@ const SCENES: readonly { name: string; before: number; ref: boolean }[] = [
 
 /** As on an engine that has them, and on one that has not. */
 const ENGINES: readonly { engine: string; opened: () => Promise<DocumentStore> }[] = [
-  { engine: 'with transactions', opened: () => ensured(new MemoryStore()) },
+  { engine: 'with transactions', opened: () => ensureCollections(new MemoryStore()) },
   {
     engine: 'without transactions',
     opened: async () => {
-      const store = await ensured(new MemoryStore());
+      const store = await ensureCollections(new MemoryStore());
       Object.defineProperty(store, 'transact', { value: null });
       return store;
     },
@@ -69,21 +69,21 @@ describe('bugs: kill -9 at every write', () => {
   }
 
   it('returns the age of the oldest change with unsent events', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     let listens = false;
     const fixture = fixtureOn(store, undefined, (deps) => (deps.emit = async () => listens));
-    expect(await fixture.outbox.oldestAge()).to.equal(0);
+    expect(await fixture.outbox.getOldestAge()).to.equal(0);
     await fixture.bugs.record(errorReport());
     await settled(fixture);
     fixture.clock.advance(60_000);
-    expect(await fixture.outbox.oldestAge()).to.be.within(60, 61);
+    expect(await fixture.outbox.getOldestAge()).to.be.within(60, 61);
     listens = true;
     await fixture.jobs.reconcile();
-    expect(await fixture.outbox.oldestAge()).to.equal(0);
+    expect(await fixture.outbox.getOldestAge()).to.equal(0);
   });
 
   it('emits the event of an acknowledged change, also when the process is killed right after it', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const { id } = await first.bugs.record(errorReport());
     await settled(first);

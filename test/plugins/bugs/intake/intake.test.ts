@@ -1,7 +1,7 @@
 /** One way in: grouping, counting, sampling, references, races and crashes (contracts 20 and 21). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Recorded, Report } from '../../../../ports/domain/bugs.js';
+import type { ReportResult, Report } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
@@ -106,7 +106,7 @@ for (const engine of STORES) {
       await settled(fixture);
       expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: true, hit_count: 2 });
       fixture.clock.advance(31 * 86_400_000);
-      await fixture.jobs.forget();
+      await fixture.jobs.deleteExpired();
       expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: false, hit_count: 3 });
       expect(await fixture.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
     });
@@ -159,10 +159,10 @@ for (const engine of STORES) {
 
     it('keeps 5 and a reservoir of 45 payloads while it counts every occurrence', async () => {
       const fixture = process();
-      let last: Recorded | undefined;
+      let last: ReportResult | undefined;
       for (let i = 0; i < 120; i++) last = await fixture.bugs.record(errorReport({ host: `h${i}` }));
       expect(last?.hit_count).to.equal(120);
-      const page = await fixture.parts.page('alpha-1', MANAGER, 'occurrences', {
+      const page = await fixture.parts.getPage('alpha-1', MANAGER, 'occurrences', {
         limit: 200,
         include_total: true,
       });
@@ -176,7 +176,7 @@ for (const engine of STORES) {
       const fixture = process();
       for (let i = 0; i < 60; i++) await fixture.bugs.record(errorReport());
       fixture.clock.advance(31 * 86_400_000);
-      await fixture.jobs.forget();
+      await fixture.jobs.deleteExpired();
       expect(await fixture.deps.occurrences.count()).to.equal(0);
       expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);
       expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);
@@ -198,7 +198,7 @@ for (const engine of STORES) {
           async (batches) => {
             const fixture = process();
             const prefix = `run ${'x'.repeat(++run)} `;
-            const seen: (Recorded & { bound: boolean })[] = [];
+            const seen: (ReportResult & { bound: boolean })[] = [];
             for (const batch of batches) {
               fixture.clock.advance(61_000);
               const answers = await Promise.all(

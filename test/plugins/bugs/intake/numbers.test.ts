@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { BugDeps } from '../../../../plugins/bugs/deps.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
-import { ItemNumbers } from '../../../../plugins/bugs/intake/new-items.js';
+import { ItemNumberAllocator } from '../../../../plugins/bugs/intake/new-items.js';
 
 describe('bugs: numbers of new items', () => {
   it('are assigned to many concurrent items in few writes, separately per project', async () => {
@@ -13,13 +13,13 @@ describe('bugs: numbers of new items', () => {
       writes += 1;
       return counters.change(...args);
     };
-    const numbers = new ItemNumbers({ counters: { change } } as unknown as BugDeps);
-    const take = (project: string, n: number) => Promise.all(Array.from({ length: n }, () => numbers.next(project)));
+    const numbers = new ItemNumberAllocator({ counters: { change } } as unknown as BugDeps);
+    const take = (project: string, n: number) => Promise.all(Array.from({ length: n }, () => numbers.allocate(project)));
     const [one, two] = await Promise.all([take('one', 40), take('two', 3)]);
     expect(one).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
     expect(two).to.deep.equal([1, 2, 3]);
     expect(writes).to.equal(4);
-    expect(await numbers.next('one')).to.equal(41);
+    expect(await numbers.allocate('one')).to.equal(41);
   });
 
   it('go on after a write that failed', async () => {
@@ -30,11 +30,11 @@ describe('bugs: numbers of new items', () => {
       if (broken) throw new Error('no disk');
       return counters.change(...args);
     };
-    const numbers = new ItemNumbers({ counters: { change } } as unknown as BugDeps);
-    const failed = await Promise.allSettled([numbers.next('one'), numbers.next('one')]);
+    const numbers = new ItemNumberAllocator({ counters: { change } } as unknown as BugDeps);
+    const failed = await Promise.allSettled([numbers.allocate('one'), numbers.allocate('one')]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;
-    expect(await numbers.next('one')).to.equal(1);
+    expect(await numbers.allocate('one')).to.equal(1);
   });
 
   it('are those of the items, whichever reports come together', async () => {

@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib';
 import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/occurrence-documents.js';
 import { listSlotIds } from '../../../../plugins/bugs/item/document-ids.js';
 import { unpackOccurrence } from '../../../../plugins/bugs/item/payload.js';
-import type { Details } from '../../../../ports/domain/bugs.js';
+import type { ReportDetails } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
@@ -67,7 +67,7 @@ describe('bugs: payloads', () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {
-        const details = (): Details => ({ context: { a: [1] }, breadcrumbs: null });
+        const details = (): ReportDetails => ({ context: { a: [1] }, breadcrumbs: null });
         const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, tags: ['t'] }), { details });
         const old = occurrence({ id: `${id}:7`, item_id: id, received_at: '2000-01-01T00:00:00.000Z', host: 'old' });
         const older = occurrence({
@@ -77,7 +77,7 @@ describe('bugs: payloads', () => {
           host: 'older',
         });
         await fixture.deps.occurrences.bulk([{ insert: old }, { insert: packed(older) }]);
-        const page = await fixture.parts.page(id, MANAGER, 'occurrences', {});
+        const page = await fixture.parts.getPage(id, MANAGER, 'occurrences', {});
         const [fresh, kept, compressed] = page.items as Record<string, unknown>[];
         expect(fresh)
           .to.include({ stack_trace: STACK, error_message: 'cart is empty' })
@@ -104,11 +104,11 @@ describe('bugs: payloads', () => {
         await fixture.bugs.record(errorReport({ stack_trace: other }));
         await settled(fixture);
         const stacks = async (): Promise<string[]> => {
-          const { items } = await fixture.parts.page(id, MANAGER, 'occurrences', {});
+          const { items } = await fixture.parts.getPage(id, MANAGER, 'occurrences', {});
           return (items as Record<string, unknown>[]).map(({ stack_trace }) => String(stack_trace));
         };
         expect(await stacks()).to.have.members([STACK, other]);
-        const { items } = await fixture.parts.page(id, MANAGER, 'occurrences', {});
+        const { items } = await fixture.parts.getPage(id, MANAGER, 'occurrences', {});
         for (const shown of items) expect(shown).to.not.have.property('stack_of_item');
         // Nobody waits for the texts of an item that is gone.
         await fixture.deps.texts.remove({ id });
@@ -127,13 +127,13 @@ describe('bugs: payloads', () => {
         const count = (): Promise<number> => fixture.deps.occurrences.count({ item_id: id });
         fixture.clock.advance(30 * 86_400_000 - 1000);
         await fixture.bugs.record(errorReport());
-        await fixture.jobs.forget();
+        await fixture.jobs.deleteExpired();
         expect(await count()).to.equal(2);
         fixture.clock.advance(2000);
-        await fixture.jobs.forget();
+        await fixture.jobs.deleteExpired();
         expect(await count()).to.equal(1);
         fixture.clock.advance(30 * 86_400_000);
-        await fixture.jobs.forget();
+        await fixture.jobs.deleteExpired();
         expect(await count()).to.equal(0);
         expect((await fixture.deps.items.get(id))?.hit_count).to.equal(2);
       } finally {

@@ -29,7 +29,7 @@ for (const engine of ENGINES) {
       }
       expect(people).to.deep.equal([1, 2, 2, 2, 3]);
       expect((await shown(fixture, id)).people).to.equal(3);
-      const detail = await fixture.lists.detail(id, MANAGER);
+      const detail = await fixture.lists.getDetail(id, MANAGER);
       expect([detail.people, detail.item.people, detail.item.hit_count]).to.deep.equal([3, 3, 6]);
     });
 
@@ -140,7 +140,7 @@ for (const engine of ENGINES) {
       await fixture.bugs.record(of('ada.lovelace@example.org'));
       await fixture.bugs.record(of('ada.lovelace@example.org', { client_ref: 'again' }));
       await settled(fixture);
-      for (const name of await fixture.store.collections()) {
+      for (const name of await fixture.store.listCollections()) {
         const { items } = await fixture.store.collection(name).find({ limit: 1000 });
         expect(JSON.stringify(items)).not.to.contain('lovelace');
       }

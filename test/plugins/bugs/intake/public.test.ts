@@ -1,7 +1,7 @@
 /** What a report with a public intake key may do, and what it never meets (contracts 20, values; 21, intake; 00, limits). */
 import { expect } from 'chai';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { ensured, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { ensureCollections, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 
 const KEY = 'tok-intake';
@@ -48,7 +48,7 @@ for (const { name, open } of STORES) {
       // The item's own is remembered as long as the item.
       fixture.clock.advance(40 * 86_400_000);
       await fixture.jobs.reconcile();
-      await fixture.jobs.forget();
+      await fixture.jobs.deleteExpired();
       expect(await fixture.bugs.record(one)).to.include({ repeated: true });
     });
   });
@@ -57,7 +57,7 @@ for (const { name, open } of STORES) {
 describe('bugs: new groups of an intake key', () => {
   let fixture: Fixture;
   beforeEach(async () => {
-    fixture = fixtureOn(await ensured(new MemoryStore()), undefined, (deps) => {
+    fixture = fixtureOn(await ensureCollections(new MemoryStore()), undefined, (deps) => {
       deps.new_groups_per_hour = 3;
     });
   });
@@ -73,7 +73,7 @@ describe('bugs: new groups of an intake key', () => {
     expect(over.map(({ overflow }) => overflow)).to.deep.equal([true, true, true]);
     expect(new Set(over.map(({ id }) => id)).size).to.equal(1);
     expect(over[1]).to.include({ created: false, title: 'E5: boom' });
-    const { item, occurrences } = await fixture.lists.detail(over[0]?.id ?? '', {
+    const { item, occurrences } = await fixture.lists.getDetail(over[0]?.id ?? '', {
       id: 'm',
       name: 'm',
       project: null,

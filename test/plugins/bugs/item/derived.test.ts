@@ -6,14 +6,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { computeDerivedFields } from '../../../../plugins/bugs/item/derived.js';
-import type { Edit } from '../../../../plugins/bugs/item/edit.js';
+import type { ItemEdit } from '../../../../plugins/bugs/item/edit.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 type Step = (fixture: Fixture, ref: string) => Promise<unknown>;
 
 const edit =
-  (fields: Edit): Step =>
+  (fields: ItemEdit): Step =>
   (fixture, ref) =>
     fixture.edits.edit(ref, MANAGER, { ...fields, force: true, reason: 'because' });
 const occur =
@@ -31,9 +31,9 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
     level.map((error_level) => occur({ error_level, muted_by: null })),
   ),
   fc.constant(['report of 2.0', occur({ app_version: '2.0', muted_by: null })]),
-  fc.constant(['unmute', (fixture) => fixture.bugs.unmuteRule('rule-1')]),
+  fc.constant(['unmute', (fixture) => fixture.bugs.unmuteByRule('rule-1')]),
   fc.constant(['claim', (fixture, ref) => fixture.leases.claim(ref, MANAGER, { agent: 'a' })]),
-  fc.constant(['next', (fixture) => fixture.nextItem.next(MANAGER, { agent: 'b' }, {})]),
+  fc.constant(['next', (fixture) => fixture.nextItem.reserveNext(MANAGER, { agent: 'b' }, {})]),
   fc.constant([
     'renew',
     async (fixture, ref) => {

@@ -50,7 +50,7 @@ describe('bugs: requirements of transitions', () => {
       environment: null,
       resolved_in_build: null,
     });
-    expect((await fixture.nextItem.next(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
+    expect((await fixture.nextItem.reserveNext(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
   });
 
   it('checks If-Match', async () => {

@@ -148,7 +148,7 @@ for (const engine of ENGINES) {
           const data = { product: 'alpha', version: build, build: null, channel: 'stable', platform: 'any' };
           const rest = { signed: false, closed_items: [], closed_count: 0 };
           const event = { id: `evt_${build}`, event: 'release.published', timestamp: '', project_slug: 'alpha' };
-          await fixture.bugs.released({ ...event, data: { ...data, ...rest } });
+          await fixture.bugs.handleReleasePublished({ ...event, data: { ...data, ...rest } });
           return null;
         }
         case 'occurrence':

@@ -4,12 +4,12 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { MAX_LINKS, type LinkKind } from '../../../../plugins/bugs/item/link-kinds.js';
 import type { LinkView } from '../../../../plugins/bugs/links/shown.js';
-import { times } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/budget.js';
 import { attempt, dying } from '../dying.js';
 import {
   codeOf,
   ENGINES,
-  ensured,
+  ensureCollections,
   errorReport,
   fixtureOn,
   MANAGER,
@@ -31,16 +31,16 @@ const link = (fixture: Fixture, id: string, kind: LinkKind, ref: string, caller 
 const unlink = (fixture: Fixture, id: string, kind: LinkKind, ref: string, caller = MANAGER) =>
   fixture.links.remove(id, MASTER, caller, { kind, ref });
 const linksAt = async (fixture: Fixture, id: string, caller = MANAGER): Promise<LinkView[]> =>
-  (await fixture.lists.detail(id, caller)).links;
+  (await fixture.lists.getDetail(id, caller)).links;
 const kindsAt = async (fixture: Fixture, id: string): Promise<[string, string][]> =>
   (await linksAt(fixture, id)).map(({ kind, id: other }) => [kind, other]);
 const next = async (fixture: Fixture, ids: string[]): Promise<string | null> =>
-  (await fixture.nextItem.next(MANAGER, {}, { id: { in: ids } })).item?.id ?? null;
+  (await fixture.nextItem.reserveNext(MANAGER, {}, { id: { in: ids } })).item?.id ?? null;
 const isBlocked = async (fixture: Fixture, id: string): Promise<boolean> =>
-  (await fixture.lists.detail(id, MANAGER)).item.blocked;
+  (await fixture.lists.getDetail(id, MANAGER)).item.blocked;
 const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
   await settled(fixture);
-  const page = await fixture.parts.partOf(id, 'activity', { limit: 100 });
+  const page = await fixture.parts.listPart(id, 'activity', { limit: 100 });
   return (page.items as { action: string }[]).map(({ action }) => action).toReversed();
 };
 
@@ -94,7 +94,7 @@ for (const engine of ENGINES)
         const [blocker, blocked] = [await make(fixture), await make(fixture)];
         await link(fixture, blocked, 'blocked_by', blocker);
         expect(await isBlocked(fixture, blocked)).to.equal(true);
-        const none = await fixture.nextItem.next(MANAGER, {}, { id: blocked });
+        const none = await fixture.nextItem.reserveNext(MANAGER, {}, { id: blocked });
         expect(none).to.have.property('item', null);
         expect(none).to.have.nested.property('waiting.blocked', 1);
         await end(blocker, blocked);
@@ -135,7 +135,7 @@ for (const engine of ENGINES)
       await fixture.edits.edit(a, MANAGER, { status: 'closed' });
       expect(await isBlocked(fixture, blocked)).to.equal(true);
       await fixture.edits.edit(b, MANAGER, { resolved_in_build: '7.0' });
-      await fixture.bugs.releasePublished('alpha', { version: '7.0', build: null });
+      await fixture.bugs.recordRelease('alpha', { version: '7.0', build: null });
       expect(await isBlocked(fixture, blocked)).to.equal(false);
       expect((await linksAt(fixture, blocked)).map(({ finished }) => finished)).to.deep.equal([true, true]);
     });
@@ -163,7 +163,7 @@ for (const engine of ENGINES)
     });
 
     it('lets no two processes close a circle together, and no parallel calls pass the limit', async () => {
-      for (let i = 0; i < times(3); i++) {
+      for (let i = 0; i < scaleRepeats(3); i++) {
         const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
         const tries = await Promise.all([
           codeOf(link(fixture, a, 'blocks', b)),
@@ -195,7 +195,7 @@ for (const engine of ENGINES)
       const [a, b, blocked] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, a, 'blocks', blocked);
       await link(fixture, b, 'blocks', blocked);
-      for (let i = 0; i < times(4); i++) {
+      for (let i = 0; i < scaleRepeats(4); i++) {
         const to = (n: number): 'closed' | 'open' => (n % 2 === 0 ? 'closed' : 'open');
         await Promise.all([
           fixture.edits.edit(a, MANAGER, { status: to(i) }),
@@ -213,10 +213,10 @@ for (const engine of ENGINES)
       await link(fixture, mine, 'blocked_by', foreign);
       expect(await isBlocked(fixture, mine)).to.equal(true);
       expect(await linksAt(fixture, mine)).to.have.lengthOf(1);
-      const detail = await fixture.lists.detail(mine, BETA);
+      const detail = await fixture.lists.getDetail(mine, BETA);
       expect(detail.links).to.deep.equal([]);
-      const { ref } = await fixture.lists.detail(foreign, MANAGER).then(({ item }) => item);
-      const history = await fixture.parts.page(mine, BETA, 'activity', {});
+      const { ref } = await fixture.lists.getDetail(foreign, MANAGER).then(({ item }) => item);
+      const history = await fixture.parts.getPage(mine, BETA, 'activity', {});
       for (const told of [detail, history]) {
         expect(JSON.stringify(told)).not.to.include('secret plan');
         expect(JSON.stringify(told)).not.to.include(ref);
@@ -239,7 +239,7 @@ for (const engine of ENGINES)
       await fixture.links.add(a, MASTER, agent, { kind: 'related', ref: b });
       fixture.clock.advance(60_000);
       await fixture.links.add(a, MASTER, agent, { ...asked, claim_token: lease.claim_token });
-      const { claim } = (await fixture.lists.detail(a, MANAGER)).item;
+      const { claim } = (await fixture.lists.getDetail(a, MANAGER)).item;
       expect((claim?.expires_at ?? '') > lease.expires_at).to.equal(true);
     });
 
@@ -248,7 +248,7 @@ for (const engine of ENGINES)
       await link(fixture, blocker, 'blocks', blocked);
       await fixture.deps.items.change({ id: blocker }, { set: { status: 'closed', queue_key: null } });
       expect(await isBlocked(fixture, blocked)).to.equal(true);
-      await fixture.jobs.finish();
+      await fixture.jobs.completePendingWork();
       expect(await isBlocked(fixture, blocked)).to.equal(false);
     });
   });
@@ -265,7 +265,7 @@ describe('bugs: links and a process that dies at a write', () => {
     it(`is consistent at both ends after ${name}, for any write`, async () => {
       for (let n = 1; n < 40; n++)
         for (const late of [false, true]) {
-          const store = await ensured(new MemoryStore());
+          const store = await ensureCollections(new MemoryStore());
           const fixture = fixtureOn(store);
           const [blocker, blocked] = [await make(fixture), await make(fixture)];
           if (name !== 'link') await link(fixture, blocker, 'blocks', blocked);
@@ -297,10 +297,10 @@ describe('bugs: links over HTTP', () => {
   let fixture: Fixture;
   let ask: Ask;
   beforeEach(async () => {
-    fixture = fixtureOn(await ensured(new MemoryStore()));
+    fixture = fixtureOn(await ensureCollections(new MemoryStore()));
     ask = await httpOf(fixture);
   });
-  const refOf = async (id: string): Promise<string> => (await fixture.lists.detail(id, MANAGER)).item.ref;
+  const refOf = async (id: string): Promise<string> => (await fixture.lists.getDetail(id, MANAGER)).item.ref;
 
   it('answers 201, 200, 404, 409 and 422, and lists links with the item', async () => {
     const [a, b] = [await refOf(await make(fixture)), await refOf(await make(fixture))];

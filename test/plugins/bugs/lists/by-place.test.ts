@@ -1,7 +1,7 @@
 /** Lists of items by the versions and hosts that they were seen in. */
 import { expect } from 'chai';
 import type { ItemQuery } from '../../../../plugins/bugs/item/filters.js';
-import { MAX_MARKS } from '../../../../plugins/bugs/item/place-marks.js';
+import { MAX_PLACE_MARKS } from '../../../../plugins/bugs/item/place-marks.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { httpOf } from '../http.js';
@@ -50,13 +50,13 @@ for (const { name, open } of ENGINES)
     });
 
     it('keep the newest versions and the first hosts, so that an item stays small', async () => {
-      for (let i = 0; i < MAX_MARKS + 5; i++) await seen('old', { app_version: `1.${i}.0`, host: `web-${i}` });
+      for (let i = 0; i < MAX_PLACE_MARKS + 5; i++) await seen('old', { app_version: `1.${i}.0`, host: `web-${i}` });
       const [doc] = (await fixture.deps.items.find({})).items;
-      expect([doc?.version_marks?.length, doc?.host_marks?.length]).to.deep.equal([MAX_MARKS, MAX_MARKS]);
-      expect(await found({ version: [`1.${MAX_MARKS + 4}.0`] })).to.deep.equal(['old']);
+      expect([doc?.version_marks?.length, doc?.host_marks?.length]).to.deep.equal([MAX_PLACE_MARKS, MAX_PLACE_MARKS]);
+      expect(await found({ version: [`1.${MAX_PLACE_MARKS + 4}.0`] })).to.deep.equal(['old']);
       expect(await found({ version: ['1.0.0'] })).to.deep.equal([]);
       expect(await found({ host: ['web-0'] })).to.deep.equal(['old']);
-      expect(await found({ host: [`web-${MAX_MARKS + 4}`] })).to.deep.equal([]);
+      expect(await found({ host: [`web-${MAX_PLACE_MARKS + 4}`] })).to.deep.equal([]);
     });
 
     it('are queried over HTTP, and hand out work of a version', async () => {

@@ -26,7 +26,7 @@ describe('bugs: text in NFC', () => {
   it('finds an item by its ref in any case', async () => {
     const { id, ref } = await fixture.bugs.record(report());
     for (const name of [ref, ref.toUpperCase(), id.toUpperCase()])
-      expect((await fixture.lists.detail(name, MANAGER)).item.id, name).to.equal(id);
+      expect((await fixture.lists.getDetail(name, MANAGER)).item.id, name).to.equal(id);
     expect(await found(ref.toUpperCase())).to.include(id);
   });
 });

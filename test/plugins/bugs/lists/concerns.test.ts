@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { groupConcerns } from '../../../../plugins/bugs/lists/concerns.js';
+import { groupByCause } from '../../../../plugins/bugs/lists/concerns.js';
 import type { ErrorGroup } from '../../../../ports/domain/bugs.js';
 
 const item = (id: string, more: Partial<ErrorGroup>): ErrorGroup =>
@@ -21,7 +21,7 @@ describe('bugs: what the dashboard puts first', () => {
       item(`${i}`, { last_seen_at: `2026-11-20T07:${String(i % 60).padStart(2, '0')}:00.000Z` }),
     );
     const quiet = { trend: [0, 0], exception_class: null };
-    const found = groupConcerns([
+    const found = groupByCause([
       item('old', { ...quiet, last_seen_at: '2026-11-01T00:00:00.000Z' }),
       item('older', { ...quiet, last_seen_at: '2026-10-01T00:00:00.000Z' }),
       item('loud', { exception_class: 'TypeError', trend: [300, 300] }),
@@ -46,6 +46,6 @@ describe('bugs: what the dashboard puts first', () => {
       item('6', { exception_class: null }),
       item('7', { exception_class: null }),
     ];
-    expect(groupConcerns(apart)).to.have.length(apart.length);
+    expect(groupByCause(apart)).to.have.length(apart.length);
   });
 });

@@ -1,6 +1,6 @@
 /** The numbers beside the values of a filter, on every engine. */
 import { expect } from 'chai';
-import { ItemFilterCounts } from '../../../../plugins/bugs/lists/filter-counts.js';
+import { FilterCountService } from '../../../../plugins/bugs/lists/filter-counts.js';
 import { ENGINES, fixtureOn, memoryFixture, report, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -24,7 +24,7 @@ for (const engine of ENGINES) {
     it('show the results of each value with the other filters', async () => {
       const query = { project: ['alpha'], status: ['open'], severity: ['high'] };
       const asked = (): Promise<object | null> =>
-        fixture.board.countsBeside('a', query, ['project', 'severity', 'status', 'type']);
+        fixture.board.countByFilter('a', query, ['project', 'severity', 'status', 'type']);
       // A page waits for them a moment only; the reading goes on, and the next page finds it.
       let counts = await asked();
       while (counts === null) {
@@ -51,8 +51,8 @@ describe('bugs: counts of filters that take long', () => {
       await new Promise<void>((resolve) => ends.push(resolve));
       return [{ key: 'open', n: 3 }];
     };
-    const counts = new ItemFilterCounts({ ...deps, items: Object.assign(Object.create(deps.items), { groupCount }) });
-    const count = (key: string): Promise<object | null> => counts.of(key, {}, ['status']);
+    const counts = new FilterCountService({ ...deps, items: Object.assign(Object.create(deps.items), { groupCount }) });
+    const count = (key: string): Promise<object | null> => counts.getCounts(key, {}, ['status']);
     expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(count))).to.deep.equal([null, null, null, null, null]);
     expect(reads).to.equal(4);
     for (const end of ends) end();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ManualClock } from '../../../kit/clock.js';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import { itemTopic } from '../../../../plugins/bugs/pages/topic.js';
+import { buildItemListTopic } from '../../../../plugins/bugs/pages/topic.js';
 import {
   codeOf,
   errorReport,
@@ -87,12 +87,12 @@ describe('bugs: lists', () => {
         const look = async (): Promise<void> => {
           const items = listed(await own.lists.list(MANAGER, {}));
           expect(items).to.have.length(4);
-          for (const item of items) expect(item).to.deep.equal((await own.lists.detail(item.ref, MANAGER)).item);
+          for (const item of items) expect(item).to.deep.equal((await own.lists.getDetail(item.ref, MANAGER)).item);
         };
         await look();
         await own.bugs.record(report({ title: 't1', description: 'long 1', tags: ['a'] }));
         await look();
-        const granted = await own.nextItem.next(MANAGER, { lease_seconds: 60 }, {});
+        const granted = await own.nextItem.reserveNext(MANAGER, { lease_seconds: 60 }, {});
         await look();
         own.clock.advance(61_000);
         await look();
@@ -166,16 +166,16 @@ describe('bugs: lists', () => {
     const bound: BugCaller = { ...MANAGER, project: 'beta' };
     expect(await titles({}, bound)).to.deep.equal(['B']);
     expect(await codeOf(fixture.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
-    expect(await codeOf(fixture.lists.detail('alpha-1', bound))).to.equal('not_found');
-    expect(await codeOf(fixture.lists.detail('no such', bound))).to.equal('not_found');
-    expect((await fixture.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
+    expect(await codeOf(fixture.lists.getDetail('alpha-1', bound))).to.equal('not_found');
+    expect(await codeOf(fixture.lists.getDetail('no such', bound))).to.equal('not_found');
+    expect((await fixture.lists.listProjects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
   });
 
   it('counts open items and finds the newest version', async () => {
     await itemIn(fixture, 'open');
     await itemIn(fixture, 'closed');
     for (const version of ['1.9', '1.10', '1.2']) await fixture.published(version);
-    expect((await fixture.lists.projects(MANAGER))[0]).to.deep.equal({
+    expect((await fixture.lists.listProjects(MANAGER))[0]).to.deep.equal({
       slug: 'alpha',
       name: 'alpha',
       open_count: 1,
@@ -190,7 +190,7 @@ describe('bugs: lists', () => {
     expect(await codeOf(fixture.comments.add(id, { ...own, id: 'tok-2' }, { body: 'x' }))).to.equal(
       'insufficient_scope',
     );
-    const detail = await fixture.lists.detail(id, MANAGER);
+    const detail = await fixture.lists.getDetail(id, MANAGER);
     expect(detail.comments).to.have.lengthOf(1);
     expect((detail.activity as { action: string }[]).map(({ action }) => action)).to.deep.equal([
       'commented',
@@ -296,9 +296,9 @@ describe('bugs: the safe mark', () => {
     fixture.clock.advance(60_000);
     const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
     hours(-3);
-    const shown = await itemTopic(fixture.deps).mark('');
+    const shown = await buildItemListTopic(fixture.deps).getRevision('');
     const late = await write('after it was put back');
-    expect(await itemTopic(fixture.deps).mark('')).not.to.equal(shown);
+    expect(await buildItemListTopic(fixture.deps).getRevision('')).not.to.equal(shown);
     fixture.clock.advance(60_000);
     const told = await ask(ahead);
     expect(told.refs).to.include(late);

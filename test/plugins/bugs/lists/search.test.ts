@@ -86,10 +86,10 @@ for (const engine of ENGINES) {
       expect((await found('zanzibar')).toSorted()).to.deep.equal(['Here', 'There']);
       expect(await found('zanzibar', {}, { ...MANAGER, project: 'beta' })).to.deep.equal(['There']);
       expect(await found('zanzibar', { project: ['alpha'] })).to.deep.equal(['Here']);
-      const filter = await fixture.lists.filterOf(MANAGER, { q: ['zanzibar'], project: ['alpha'] });
-      const { item } = await fixture.nextItem.next(MANAGER, { agent: 'a' }, filter);
+      const filter = await fixture.lists.toFilter(MANAGER, { q: ['zanzibar'], project: ['alpha'] });
+      const { item } = await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, filter);
       expect(item?.id).to.equal(here.id);
-      expect((await fixture.nextItem.next(MANAGER, { agent: 'a' }, filter)).item).to.equal(null);
+      expect((await fixture.nextItem.reserveNext(MANAGER, { agent: 'a' }, filter)).item).to.equal(null);
       expect(await fixture.bulk.count({ q: ['zanzibar'] }, MANAGER)).to.equal(2);
     });
 
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
       );
       expect(await found('thunderbolt')).to.deep.equal([]);
       fixture.clock.advance(11_000);
-      await fixture.jobs.finish();
+      await fixture.jobs.completePendingWork();
       expect(await found('thunderbolt')).to.deep.equal(['Cut off']);
     });
   });

@@ -10,7 +10,7 @@ for (const engine of ENGINES)
 
     const make = async (fields: object): Promise<string> => (await fixture.bugs.record(report(fields))).id;
     const near = async (id: string): Promise<string[]> =>
-      (await fixture.lists.similar(id, MANAGER, 10)).map((item) => item.id);
+      (await fixture.lists.listSimilar(id, MANAGER, 10)).map((item) => item.id);
 
     it('compares descriptions of items whose titles share no word', async () => {
       const cart = await make({
@@ -48,7 +48,7 @@ for (const engine of ENGINES)
         get: { value: () => Promise.reject(new Error('the store is away')) },
       }) as typeof texts;
       try {
-        expect(await fixture.lists.briefing(item)).to.deep.equal({});
+        expect(await fixture.lists.getBriefing(item)).to.deep.equal({});
       } finally {
         fixture.deps.texts = texts;
       }
@@ -67,9 +67,9 @@ for (const engine of ENGINES)
         await fixture.bugs.record(errorReport(elsewhere));
       }
       const bound = { ...MANAGER, project: 'alpha' };
-      expect(await fixture.lists.similar(own.id, bound, 50)).to.deep.equal([]);
+      expect(await fixture.lists.listSimilar(own.id, bound, 50)).to.deep.equal([]);
       const { item } = await fixture.leases.claim(own.id, bound, {});
-      expect((await fixture.lists.briefing(item)).similar).to.deep.equal([]);
+      expect((await fixture.lists.getBriefing(item)).similar).to.deep.equal([]);
     });
 
     it('are returned with a claim, at most three', async () => {
@@ -77,7 +77,7 @@ for (const engine of ENGINES)
       for (const nth of ['first', 'second', 'third', 'fourth', 'fifth'])
         made.push(await make({ title: `Unreachable warehouse scanner ${nth}` }));
       const { item } = await fixture.leases.claim(made[0] ?? '', MANAGER, {});
-      const { similar = [] } = await fixture.lists.briefing(item);
+      const { similar = [] } = await fixture.lists.getBriefing(item);
       expect(similar).to.have.length(3);
       for (const one of similar) {
         expect(one).to.include({ status: 'open', severity: 'medium' });

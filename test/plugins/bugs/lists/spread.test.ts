@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { countSpread } from '../../../../plugins/bugs/lists/spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
-import type { Details } from '../../../../ports/domain/bugs.js';
+import type { ReportDetails } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { matchesFacets, type Where } from '../../../../plugins/bugs/lists/facets.js';
-import type { PageAnswer } from '../../../../plugins/bugs/lists/page-request.js';
+import { matchesFacets, type OccurrenceFilter } from '../../../../plugins/bugs/lists/facets.js';
+import type { PageResponse } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -79,7 +79,7 @@ describe('spread', () => {
           report({ ...error, app_version: '1.0', environment: 'production', host: 'web-1' }),
         );
         await bugs.record(report({ ...error, app_version: '1.1', environment: 'production', tags: ['os:linux'] }));
-        const first = await lists.detail(ref, MANAGER);
+        const first = await lists.getDetail(ref, MANAGER);
         expect(first.spread.versions.map(({ value }) => value)).to.have.members(['1.0', '1.1']);
         expect(first.spread.environments).to.deep.equal([{ value: 'production', count: 2 }]);
         expect(first.spread.tags).to.deep.equal({ os: [{ value: 'linux', count: 1 }] });
@@ -87,9 +87,9 @@ describe('spread', () => {
         expect(first.item.untrusted_fields).to.not.include('repo_url');
         expect(first.code_url).to.equal('https://github.com/acme/shop/blob/HEAD/src/cart.ts#L7');
         clock.advance(60_000);
-        await lists.detail(ref, MANAGER);
+        await lists.getDetail(ref, MANAGER);
         await bugs.record(report({ ...error, app_version: '1.1', host: 'web-1' }));
-        const { spread } = await lists.detail(ref, MANAGER);
+        const { spread } = await lists.getDetail(ref, MANAGER);
         expect(spread.versions).to.deep.equal([
           { value: '1.1', count: 2 },
           { value: '1.0', count: 1 },
@@ -110,16 +110,16 @@ describe('spread', () => {
           };
           const headers = [['User-Agent', agents[i % 2] ?? '']];
           const context = { request: i < 8 ? { headers: Object.fromEntries(headers) as object } : { headers } };
-          const details = (): Details => ({ context: context as unknown as Json, breadcrumbs: null });
+          const details = (): ReportDetails => ({ context: context as unknown as Json, breadcrumbs: null });
           ({ id } = await bugs.record(report({ ...error, ...fields }), { details }));
           clock.advance(1_000);
         }
         await settled(fixture);
-        const versions = async (where: Where, limit = 50): Promise<(string | null)[][]> => {
+        const versions = async (where: OccurrenceFilter, limit = 50): Promise<(string | null)[][]> => {
           const pages: (string | null)[][] = [];
           let cursor: string | null = null;
           do {
-            const page: PageAnswer = await parts.page(
+            const page: PageResponse = await parts.getPage(
               id,
               MANAGER,
               'occurrences',
@@ -144,10 +144,10 @@ describe('spread', () => {
         ]);
         expect(await versions({ browser: ['Firefox'], tag: ['n:1'] })).to.deep.equal([[]]);
         expect(await versions({ host: ['web-1'] })).to.deep.equal([[]]);
-        const { spread } = await lists.detail(id, MANAGER);
+        const { spread } = await lists.getDetail(id, MANAGER);
         expect(spread.browsers).to.deep.equal([{ value: 'Firefox', count: 6 }]);
         for (const cursor of ['x', Buffer.from('2026~a').toString('base64url')]) {
-          const asked = parts.page(id, MANAGER, 'occurrences', { cursor }, { version: ['1.0'] });
+          const asked = parts.getPage(id, MANAGER, 'occurrences', { cursor }, { version: ['1.0'] });
           expect(await asked.then(String, String)).to.contain('InvalidCursor');
         }
       });

@@ -6,7 +6,7 @@ import { dying, attempt } from '../dying.js';
 import { httpOf, READ, REPORT } from '../http.js';
 import {
   ENGINES,
-  ensured,
+  ensureCollections,
   errorReport,
   itemIn,
   MANAGER,
@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
         stat: '2026-11-20 new alpha',
       };
       await fixture.deps.activity.insert(entry);
-      expect((await fixture.stats.of(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 0 });
+      expect((await fixture.stats.getStats(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 0 });
     });
 
     it('counts each day from its first to its last millisecond, in the order of the days', async () => {
@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         await fixture.bugs.record(report({ title: 'abc'.charAt(n) }));
       }
       fixture.clock.set('2026-11-20T08:15:30.123Z');
-      const { per_day } = await fixture.stats.of({ project: 'alpha' });
+      const { per_day } = await fixture.stats.getStats({ project: 'alpha' });
       expect(per_day.slice(-3).map((day) => day.new)).to.deep.equal([1, 2, 0]);
     });
 
@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
       await itemIn(fixture, 'open');
       const other = await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
       await fixture.edits.edit(other.id, MANAGER, { status: 'closed' });
-      const stats = await fixture.stats.of({ project: 'beta' });
+      const stats = await fixture.stats.getStats({ project: 'beta' });
       expect(stats.by_project).to.deep.equal({ beta: 1 });
       expect(stats.by_status).to.include({ open: 0, closed: 1 });
       expect(stats.per_day[29]).to.deep.equal({ date: '2026-11-20', new: 1, resolved: 1, regressed: 0 });
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
       );
       const refused = await ask('GET', '/stats?project=', undefined, { bearer: READ });
       expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([400, 'invalid_request']);
-      const foreign = await fixture.stats.of({ project: 'beta' }, 'alpha').catch((error: unknown) => error);
+      const foreign = await fixture.stats.getStats({ project: 'beta' }, 'alpha').catch((error: unknown) => error);
       expect(foreign).to.include({ code: 'insufficient_scope' });
     });
   });
@@ -140,9 +140,9 @@ describe('bugs: stats', () => {
   it('move with the window', async () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'open');
-    expect((await fixture.stats.of(MANAGER)).per_day[29]?.new).to.equal(1);
+    expect((await fixture.stats.getStats(MANAGER)).per_day[29]?.new).to.equal(1);
     fixture.clock.advance(30 * DAY);
-    const { per_day, by_status } = await fixture.stats.of(MANAGER);
+    const { per_day, by_status } = await fixture.stats.getStats(MANAGER);
     expect(per_day.reduce((sum, day) => sum + day.new, 0)).to.equal(0);
     expect(by_status.open).to.equal(1);
   });
@@ -157,13 +157,13 @@ describe('bugs: stats', () => {
         return groupCount(...args);
       };
     });
-    const first = fixture.stats.of(MANAGER);
+    const first = fixture.stats.getStats(MANAGER);
     await itemIn(fixture, 'open');
-    const later = await Promise.all(Array.from({ length: 20 }, () => fixture.stats.of(MANAGER)));
+    const later = await Promise.all(Array.from({ length: 20 }, () => fixture.stats.getStats(MANAGER)));
     for (const { by_status } of later) expect(by_status.open).to.equal(1);
     await first;
     expect(counts).to.be.lessThan(4);
-    expect((await fixture.stats.of(MANAGER)).by_status.open).to.equal(1);
+    expect((await fixture.stats.getStats(MANAGER)).by_status.open).to.equal(1);
   });
 
   it('are kept for a while where counting takes long, a second per 100,000 items', async () => {
@@ -172,7 +172,7 @@ describe('bugs: stats', () => {
     const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
       deps.items.groupCount = (path) => Promise.resolve(path === 'status' ? [{ key: 'open', n: open }] : []);
     });
-    const shows = async () => (await fixture.stats.of(MANAGER)).by_status.open;
+    const shows = async () => (await fixture.stats.getStats(MANAGER)).by_status.open;
     expect(await shows()).to.equal(250_000);
     open += 1;
     fixture.clock.advance(2_400);
@@ -188,7 +188,7 @@ describe('bugs: stats', () => {
 
   it('count once what a crash left to the job', async () => {
     for (const late of [false, true]) {
-      const store = await ensured(new MemoryStore());
+      const store = await ensureCollections(new MemoryStore());
       const first = fixtureOn(store);
       const id = await itemIn(first, 'open');
       await settled(first);
@@ -199,7 +199,7 @@ describe('bugs: stats', () => {
       heir.clock.advance(11_000);
       await heir.jobs.reconcile();
       await settled(heir);
-      expect((await heir.stats.of(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 1 });
+      expect((await heir.stats.getStats(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 1 });
     }
   });
 });

@@ -7,7 +7,7 @@ import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/rate.j
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../kit/clock.js';
-import { ensured, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { ensureCollections, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const MINUTE = 60_000;
 const mute = (alarm_threshold: number | null, rule_id = 'rule'): Mute => ({
@@ -20,10 +20,10 @@ const noisy = (fixture: Fixture, threshold: number, rule?: string) =>
 
 /** Rules that only say which thresholds there are. */
 const watching = (threshold: number, since: string): ReportFilter => ({
-  match: () => null,
-  hit: async () => undefined,
-  watched: async () => [{ rule_id: 'rule', threshold, since }],
-  page: async () => null,
+  findMute: () => null,
+  recordHit: async () => undefined,
+  listAlarmRules: async () => [{ rule_id: 'rule', threshold, since }],
+  findRulePage: async () => null,
 });
 
 async function exceeded(...fixtures: Fixture[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
@@ -85,7 +85,7 @@ describe('bugs: the rate of a muted group', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 8 }), async (given, threshold) => {
-        const fixture = fixtureOn(await ensured(new MemoryStore()));
+        const fixture = fixtureOn(await ensureCollections(new MemoryStore()));
         const model = new Model();
         for (const { wait, hits } of given) {
           fixture.clock.advance(wait);

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import type { AuditFields } from '../../../../ports/domain/audit.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
-import { pages } from '../../../../plugins/bugs/pages/pages.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import { Reply, type SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
-import { ensured, errorReport, fixtureOn, settled, type Fixture } from '../fixture.js';
+import { ensureCollections, errorReport, fixtureOn, settled, type Fixture } from '../fixture.js';
 
 const MEMBER = session('member') as SessionPrincipal;
 const HOSTILE = '<script>alert(1)</script>';
@@ -36,17 +36,17 @@ describe('bugs: pages of grouping rules', () => {
       recent: () => Promise.reject(new Error('not asked')),
       of: () => Promise.reject(new Error('not asked')),
     };
-    fixture = fixtureOn(await ensured(new MemoryStore()), undefined, (deps) =>
+    fixture = fixtureOn(await ensureCollections(new MemoryStore()), undefined, (deps) =>
       Object.assign(deps, { audit: () => audit }),
     );
   });
   afterEach(() => settled(fixture));
 
   function page(path: string, method = 'GET'): PageSpec {
-    const all = pages({
+    const all = buildBugPages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
+      numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
       baseUrl: () => 'http://aos.test',

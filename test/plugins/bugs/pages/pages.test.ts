@@ -2,12 +2,12 @@
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
-import { lineOf } from '../../../../plugins/bugs/pages/item/activity.js';
-import { movesFrom } from '../../../../plugins/bugs/pages/item/moves.js';
-import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
-import { pages } from '../../../../plugins/bugs/pages/pages.js';
-import { traceOf } from '../../../../plugins/bugs/pages/trace/trace.js';
-import { panels } from '../../../../plugins/bugs/pages/panels.js';
+import { toHistoryLine } from '../../../../plugins/bugs/pages/item/activity.js';
+import { listStatusMoves } from '../../../../plugins/bugs/pages/item/moves.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
+import { buildTrace } from '../../../../plugins/bugs/pages/trace/trace.js';
+import { buildBugPanels } from '../../../../plugins/bugs/pages/panels.js';
 import { TRANSITIONS } from '../../../../plugins/bugs/item/transitions.js';
 import type { SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';
@@ -27,10 +27,10 @@ describe('bugs: pages', () => {
   let actions: ItemAction[] = [];
 
   function page(path: string, method = 'GET'): PageSpec {
-    const all = pages({
+    const all = buildBugPages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
+      numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => actions,
       facts: () => [],
       baseUrl: () => 'http://aos.test',
@@ -83,7 +83,7 @@ describe('bugs: pages', () => {
       await itemIn(fixture, 'in_progress', 'Held');
       await itemIn(fixture, 'needs_info', 'Asked');
       await itemIn(fixture, 'resolved', 'Fixed');
-      expect(await fixture.board.counts()).to.deep.equal({
+      expect(await fixture.board.getWaitingCounts()).to.deep.equal({
         open: 2,
         critical: 1,
         regressed: 0,
@@ -154,7 +154,7 @@ describe('bugs: pages', () => {
       await fixture.published('1.4.0');
       const commit = { id: 'ab'.repeat(20), author_name: HOSTILE, timestamp: null, message: HOSTILE };
       const files = [`${HOSTILE}/cart.ts`, 'src/cart.ts'];
-      await fixture.history.keep('alpha', '1.4.0', { range: null, commits: [{ ...commit, files }], truncated: false });
+      await fixture.history.save('alpha', '1.4.0', { range: null, commits: [{ ...commit, files }], truncated: false });
       fixture.clock.advance(12 * 60_000);
       const { ref } = await fixture.bugs.record(errorReport({ app_version: '1.4.0' }));
       const html = await detail(ref);
@@ -171,12 +171,12 @@ describe('bugs: pages', () => {
       expect(await detail(ref))
         .to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/)
         .and.match(/class="frame is-marked"><span[^>]*><span class="frame-name">total</);
-      expect(traceOf(stack)?.mark ?? null).to.equal(1);
-      expect(traceOf(stack.replaceAll('\n', '\r\n'))?.mark ?? null).to.equal(1);
+      expect(buildTrace(stack)?.mark ?? null).to.equal(1);
+      expect(buildTrace(stack.replaceAll('\n', '\r\n'))?.mark ?? null).to.equal(1);
       const python =
         'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n  File "b.py", line 2, in f\n    1/0\nZeroDivisionError: x';
-      expect(traceOf(python)?.mark ?? null).to.equal(3);
-      expect(traceOf('it broke')?.mark ?? null).to.equal(null);
+      expect(buildTrace(python)?.mark ?? null).to.equal(3);
+      expect(buildTrace('it broke')?.mark ?? null).to.equal(null);
     });
 
     it('renders descriptions and comments as markdown; a long one, and those beyond what a page reads, as they are', async () => {
@@ -253,7 +253,7 @@ describe('bugs: pages', () => {
           (row) => row.to,
         );
         expect(
-          movesFrom(status, false).map((move) => move.to),
+          listStatusMoves(status, false).map((move) => move.to),
           status,
         ).to.have.members([...new Set(by)]);
         const html = await detail(await itemIn(fixture, status, `Item that is ${status}`));
@@ -332,7 +332,7 @@ describe('bugs: pages', () => {
       expect(answer)
         .to.be.instanceOf(Redirect)
         .and.include({ location: `/bugs/${ref}#comments` });
-      const { comments } = await fixture.lists.detail(ref, MANAGER);
+      const { comments } = await fixture.lists.getDetail(ref, MANAGER);
       expect(comments[0]).to.deep.include({ body: 'One\nTwo', author: MEMBER.username });
       expect(await detail(ref)).to.include(`<b>${MEMBER.username}</b> commented`);
     });
@@ -341,7 +341,7 @@ describe('bugs: pages', () => {
       const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'status', { status: 'wont_fix', reason: 'as designed' })) as Redirect;
       expect(answer.flash).to.deep.equal({ tone: 'success', message: 'The item is now won’t fix.' });
-      const { item, activity } = await fixture.lists.detail(ref, MANAGER);
+      const { item, activity } = await fixture.lists.getDetail(ref, MANAGER);
       expect(item).to.include({ status: 'wont_fix', reason: 'as designed' });
       expect(activity[0]).to.deep.include({ action: 'status', actor: MEMBER.username });
       expect(await detail(ref))
@@ -736,7 +736,7 @@ describe('bugs: pages', () => {
     }
     await settled(fixture);
     const doc = await fixture.deps.items.get(id);
-    expect(doc === null ? [] : fixture.board.days(doc).reduce((a, b) => a + b, 0)).to.equal(481);
+    expect(doc === null ? [] : fixture.board.listDailyCounts(doc).reduce((a, b) => a + b, 0)).to.equal(481);
     expect(Object.keys(doc?.hours ?? {})).to.have.length.below(80);
     expect(await detail(ref))
       .to.include('Occurrences per day, last 30 days')
@@ -745,9 +745,9 @@ describe('bugs: pages', () => {
 
   describe('the dashboard’s card', () => {
     const load = async (): Promise<string | null> => {
-      const view = await panels(
+      const view = await buildBugPanels(
         fixture.board,
-        new OverviewNumbers(fixture.stats, fixture.clock),
+        new MonthlyStatsCache(fixture.stats, fixture.clock),
         fixture.deps.projects,
       )[0]?.load(MEMBER);
       return view ? render(view, '/') : null;
@@ -782,7 +782,7 @@ describe('bugs: pages', () => {
         await fixture.bugs.record(report({ title: 'Old and loud', severity: 'critical' }));
       }
       await settled(fixture);
-      const { concerns, total } = await fixture.board.attention(2);
+      const { concerns, total } = await fixture.board.getAttention(2);
       expect(total).to.equal(621);
       expect(concerns[0]).to.deep.include({ hits: 4, alike: 1 });
       expect(concerns[0]?.item.ref).to.equal(old.ref);
@@ -798,27 +798,27 @@ describe('bugs: pages', () => {
       );
       for (const one of flood) await fixture.bugs.record(one);
       await settled(fixture);
-      const { concerns, total } = await fixture.board.attention(8);
+      const { concerns, total } = await fixture.board.getAttention(8);
       expect(total).to.equal(1_011);
       expect(concerns.map(({ item }) => item.ref)).to.include(old.ref);
     });
   });
 
   it('shows an unknown action of the history by its name', () => {
-    const line = lineOf({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
+    const line = toHistoryLine({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
     expect(line).to.include({ text: 'folded up', actor: 'eve', reason: null });
   });
 
   it('adds up errors per hour over all groups, and is silent before the first', async () => {
-    expect(await fixture.board.perHour(24)).to.equal(null);
+    expect(await fixture.board.getHourlyCounts(24)).to.equal(null);
     await fixture.bugs.record(report());
     fixture.clock.advance(20_000);
-    expect(await fixture.board.perHour(24)).to.equal(null);
+    expect(await fixture.board.getHourlyCounts(24)).to.equal(null);
     await fixture.bugs.record(errorReport());
     await fixture.bugs.record(errorReport({ error_message: 'another' }));
     fixture.clock.advance(3_600_000);
     await fixture.bugs.record(errorReport());
-    const sums = await fixture.board.perHour(24);
+    const sums = await fixture.board.getHourlyCounts(24);
     expect(sums?.counts.slice(-2)).to.deep.equal([2, 1]);
     expect(sums).to.include({ groups: 2, complete: true });
   });

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
-import { pages } from '../../../../plugins/bugs/pages/pages.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
@@ -25,10 +25,10 @@ describe('bugs: people at work', () => {
   let specs: PageSpec[];
   beforeEach(async () => {
     fixture = await memoryFixture();
-    specs = pages({
+    specs = buildBugPages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
+      numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
       baseUrl: () => 'http://aos.test',
@@ -323,7 +323,7 @@ describe('bugs: people at work', () => {
       );
       const begun = (await ask('POST', '/bugs/bulk', { body: { ...body, expected_count: '1003' } })) as Redirect;
       expect(begun.location).to.match(/^\/bugs\/bulk\/runs\/[0-9a-f-]{36}$/);
-      await fixture.bulkRuns.idle();
+      await fixture.bulkRuns.waitUntilIdle();
       const text = await run(begun.location);
       expect(text)
         .to.include('1,002 items are closed now; 1 could not be changed.')
@@ -349,7 +349,7 @@ describe('bugs: people at work', () => {
       await post(later ?? '', 'status', { status: 'open' });
       fixture.clock.advance(30_000);
       const begun = (await undo()) as Redirect;
-      await fixture.bulkRuns.idle();
+      await fixture.bulkRuns.waitUntilIdle();
       expect(await run(begun.location)).to.include('3 items are restored now.');
       expect((await item(asked ?? '')).status).to.equal('needs_info');
       for (const ref of rest) expect((await item(ref)).status).to.equal('open');
@@ -393,7 +393,7 @@ describe('bugs: people at work', () => {
       const order = { query: { status: ['open'] }, set: { status: 'closed' }, says } as const;
       await fixture.bulkRuns.stop();
       const { id } = await fixture.bulkRuns.start({ ...order, query: { status: ['open'] } }, caller);
-      await fixture.bulkRuns.idle();
+      await fixture.bulkRuns.waitUntilIdle();
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(0);
       expect(await run(`/${id}`))
         .to.include('0 of 5 items looked at')
@@ -407,7 +407,7 @@ describe('bugs: people at work', () => {
         fixture.leases,
       ) as Fixture['bulkRuns'];
       await successor.resume();
-      await successor.idle();
+      await successor.waitUntilIdle();
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(5);
       expect(await run(`/${id}`))
         .to.include('At least 5 items are closed now')
@@ -433,7 +433,7 @@ describe('bugs: people at work', () => {
       const page = html((await ask('GET', '/bugs/{ref}/alike', { ref: into })) as View);
       expect(page).to.include(`Merge 2 items into ${into}?`).and.include('>Cancel</a>');
       const begun = (await ask('POST', '/bugs/{ref}/alike', { ref: into, body: { reason: 'one outage' } })) as Redirect;
-      await fixture.bulkRuns.idle();
+      await fixture.bulkRuns.waitUntilIdle();
       expect(await run(begun.location)).to.include(`2 items are duplicates of ${into} now.`);
       const target = await item(into);
       for (const ref of others)

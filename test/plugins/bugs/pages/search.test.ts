@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { itemSearch } from '../../../../plugins/bugs/pages/search.js';
-import { questionOf } from '../../../support/search.js';
+import { buildItemSearch } from '../../../../plugins/bugs/pages/search.js';
+import { createSearchQuery } from '../../../support/search.js';
 import { memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 describe('bugs: search', () => {
   let fixture: Fixture;
   const exact = (text: string): Promise<string | null> | undefined =>
-    itemSearch(fixture.deps).exact?.(questionOf(text));
+    buildItemSearch(fixture.deps).findExact?.(createSearchQuery(text));
   beforeEach(async () => {
     fixture = await memoryFixture();
   });

@@ -1,8 +1,8 @@
 /** /bugs/{ref}/split and “Why one group”: what they say, that the forms work without a script, and that text stays text. */
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
-import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
-import { pages } from '../../../../plugins/bugs/pages/pages.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import { Reply, type SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
@@ -25,10 +25,10 @@ describe('bugs: pages of a split', () => {
   });
 
   function page(path: string, method = 'GET'): PageSpec {
-    const all = pages({
+    const all = buildBugPages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
+      numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
       baseUrl: () => 'http://aos.test',
@@ -75,12 +75,12 @@ describe('bugs: pages of a split', () => {
     const done = await post({ field: 'environment', value: 'production', title: 'In production' });
     expect(done).to.be.instanceOf(Redirect);
     expect((done as Redirect).location).to.equal('/bugs/alpha-2');
-    expect((await fixture.lists.detail('alpha-2', MANAGER)).item).to.include({ title: 'In production', hit_count: 1 });
+    expect((await fixture.lists.getDetail('alpha-2', MANAGER)).item).to.include({ title: 'In production', hit_count: 1 });
   });
 
   it('show an error at the choice, and change nothing', async () => {
     expect(await split('field=environment&value=nowhere')).to.match(/no kept occurrence is of this part/i);
-    const page = await fixture.parts.page(ref, MANAGER, 'occurrences', {});
+    const page = await fixture.parts.getPage(ref, MANAGER, 'occurrences', {});
     const [first] = page.items as { id: string }[];
     expect(await split(`occurrence=${first?.id}`)).to.match(/share a grouping key/i);
     expect(await split('field=message&value=(a)%5C1')).to.match(/cannot be searched for/i);

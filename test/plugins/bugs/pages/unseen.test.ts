@@ -1,24 +1,24 @@
 /** A title with characters that cannot be seen, as an intake takes it and the pages of a running service show it. */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { ask, Browser } from '../../../conformance/wire.js';
 
 describe('bugs: unseen characters in titles', function () {
   let service: TestService;
   before(async () => {
-    service = await TestService.here();
+    service = await TestService.createInProcess();
   });
   after(() => service.dispose());
 
   it('are marked on /bugs and on the page of the item, and stored as they came', async () => {
-    const token = await service.token('bugtracker:report,bugtracker:read,projects:manage');
+    const token = await service.createToken('bugtracker:report,bugtracker:read,projects:manage');
     await ask(service, 'POST', '/api/projects/v1/projects', { token, body: { slug: 'shop' } });
     const title = 'Cannot open exe\u202egnp.invoice\u200b twice';
     const made = await ask(service, 'POST', '/api/bugtracker/v1/report', { token, body: { project: 'shop', title } });
     expect(made.status, made.text).to.equal(201);
     const ref = String(made.json['ref']);
     const browser = new Browser(service);
-    await browser.login(ADMIN.username, ADMIN.password);
+    await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     for (const path of ['/bugs', `/bugs/${ref}`]) {
       const { status, text } = await browser.open('GET', path);
       expect(status, path).to.equal(200);

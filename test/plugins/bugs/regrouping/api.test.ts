@@ -4,7 +4,7 @@ import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-ru
 import type { RuleTrial } from '../../../../plugins/bugs/regrouping/trial.js';
 import type { Asked, Loose } from '../../../adapters/hapi/support.js';
 import { error, Fixture } from '../../errorstream/fixture.js';
-import { LIVE } from '../../../support/access.js';
+import { LIVE_TOKEN } from '../../../support/access.js';
 
 const MANAGE = 'master:bugtracker:read,bugtracker:manage';
 const READ = 'master:bugtracker:read';
@@ -195,7 +195,7 @@ describe('grouping rules: API', () => {
     ['a long title', { message: 'a', title: 'a'.repeat(201) }, 'title'],
     ['NUL', { message: 'a\0', title: 't' }, 'message'],
     ['half a character', { message: 'a\ud800', title: 't' }, 'message'],
-    ['a live token', { message: 'a', title: LIVE }, 'title'],
+    ['a live token', { message: 'a', title: LIVE_TOKEN }, 'title'],
     ['a number', { message: 7, title: 't' }, 'message'],
   ];
   for (const [what, fields, field] of refused)

@@ -7,7 +7,7 @@ import { attempt, DEATHS, dying } from '../dying.js';
 import {
   codeOf,
   ENGINES,
-  ensured,
+  ensureCollections,
   errorReport,
   fixtureOn,
   MANAGER,
@@ -32,11 +32,11 @@ async function mixed(fixture: Fixture): Promise<string> {
 
 const kept = async (fixture: Fixture, id: string): Promise<{ id: string; environment: string }[]> => {
   await settled(fixture);
-  return (await fixture.parts.partOf(id, 'occurrences', { limit: 50 })).items as { id: string; environment: string }[];
+  return (await fixture.parts.listPart(id, 'occurrences', { limit: 50 })).items as { id: string; environment: string }[];
 };
 const actions = async (fixture: Fixture, id: string): Promise<string[]> => {
   await settled(fixture);
-  const page = await fixture.parts.partOf(id, 'activity', { limit: 50 });
+  const page = await fixture.parts.listPart(id, 'activity', { limit: 50 });
   return (page.items as { action: string }[]).map(({ action }) => action);
 };
 const sum = (counters: Record<string, number> = {}): number => Object.values(counters).reduce((all, n) => all + n, 0);
@@ -326,7 +326,7 @@ describe('bugs: a split by occurrence that dies', () => {
     it(`before any of its writes ${when}, happened wholly, or not at all`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
-        const store = await ensured(new MemoryStore());
+        const store = await ensureCollections(new MemoryStore());
         const first = fixtureOn(store);
         const id = await mixed(first);
         const victim = fixtureOn(dying(store, n, late).store, first.clock);
@@ -355,7 +355,7 @@ describe('bugs: a split by occurrence that dies', () => {
   }
 
   it('is complete when it is rejected after the item was written', async () => {
-    const store = await ensured(new MemoryStore());
+    const store = await ensureCollections(new MemoryStore());
     const fixture = fixtureOn(store, undefined, (deps) => {
       // Without transactions history goes through the item, and is stored behind its write.
       deps.transact = null;

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { Commit, type Write } from '../../../../plugins/bugs/store/commit.js';
+import { WriteCommitter, type DocumentWrite } from '../../../../plugins/bugs/store/commit.js';
 import type { KeyDoc, RefDoc } from '../../../../plugins/bugs/item/model.js';
 import { projectRoot } from '../../../architecture/tree.js';
-import { ensured, fixtureOn, type Fixture } from '../fixture.js';
+import { ensureCollections, fixtureOn, type Fixture } from '../fixture.js';
 
 const ref = (open_at: string | null): RefDoc => ({
   id: 'r',
@@ -16,11 +16,11 @@ const ref = (open_at: string | null): RefDoc => ({
   expires_at: null,
 });
 const MARKER = { collection: 'refs', open: ref('2026-01-01T00:00:00.000Z'), closed: ref(null) };
-const key = (id: string): Write => {
+const key = (id: string): DocumentWrite => {
   const insert: KeyDoc = { id, project: 'alpha', key: id, item_id: 'i' };
   return { collection: 'keys', insert };
 };
-const counter = (n: number): Write => ({
+const counter = (n: number): DocumentWrite => ({
   collection: 'counters',
   change: { id: 'alpha', n: { lt: n } },
   update: { set: { n } },
@@ -30,11 +30,11 @@ const counter = (n: number): Write => ({
 for (const isTogether of [true, false]) {
   describe(`bugs: a commit ${isTogether ? 'with' : 'without'} transactions`, () => {
     let fixture: Fixture;
-    let commit: Commit;
+    let commit: WriteCommitter;
     beforeEach(async () => {
-      fixture = fixtureOn(await ensured(new MemoryStore()));
+      fixture = fixtureOn(await ensureCollections(new MemoryStore()));
       if (!isTogether) fixture.deps.transact = null;
-      commit = new Commit(fixture.deps);
+      commit = new WriteCommitter(fixture.deps);
       await fixture.deps.counters.insert({ id: 'alpha', n: 1 });
     });
     const keys = async (): Promise<string[]> => (await fixture.deps.keys.find()).items.map(({ id }) => id);

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanJson } from '../../../../plugins/bugs/text/clean.js';
 import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub.js';
-import { SCRUBBED, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
+import { SCRUBBED_MARK, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { toSeenText } from '../../../../lib/unseen.js';
+import { toVisibleText } from '../../../../lib/unseen.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
-import { staysLinear } from '../../../support/work.js';
+import { expectLinear } from '../../../support/work.js';
 
 const BASE62 = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789aBcDeFg';
 const KEY = `-----BEGIN RSA PRIVATE KEY-----\nMIIEow${'x'.repeat(64)}\n-----END RSA PRIVATE KEY-----`;
@@ -190,7 +190,7 @@ describe('bugs: scrubbing text', () => {
       fc.constantFrom(
         ...SECRETS.map(([text]) => text),
         ...HARMLESS,
-        SCRUBBED,
+        SCRUBBED_MARK,
         '=',
         ':',
         '"',
@@ -240,7 +240,7 @@ describe('bugs: scrubbing text', () => {
         fc.integer({ min: 1, max: 5 }),
         ([text, secret, left], mark, every) => {
           const divided = Array.from(text, (character, i) => (i % every === 0 ? character + mark : character)).join('');
-          expect(toSeenText(scrubText(divided))).to.equal(left);
+          expect(toVisibleText(scrubText(divided))).to.equal(left);
           expect(scrubText(`${'x '.repeat(400)}\n${divided}`)).to.not.include(secret);
         },
       ),
@@ -253,8 +253,8 @@ describe('bugs: scrubbing text', () => {
     expect(scrubText('password：hunter2')).to.equal('password:[scrubbed]');
     expect(isSecretKey('ｐａｓｓｗｏｒｄ')).to.equal(true);
     expect(scrubJson({ 'pass\u200bword': 'x', a: `svc_live_\u200b${BASE62}` })).to.deep.equal({
-      'pass\u200bword': SCRUBBED,
-      a: SCRUBBED,
+      'pass\u200bword': SCRUBBED_MARK,
+      a: SCRUBBED_MARK,
     });
     const ref = `r-svc_live_\u200b${BASE62}`;
     expect(scrubReport(errorReport({ client_ref: ref })).client_ref).to.match(/^sha256:/);
@@ -315,7 +315,7 @@ describe('bugs: scrubbing text', () => {
           scrubText(text);
           scrubText(`PRIVATE KEY svc_ wd_live_ eyJ :// @ = auth cookie password bearer ${text}`);
         };
-        staysLinear(scrub, `${size} of ${bit}`, limitMs);
+        expectLinear(scrub, `${size} of ${bit}`, limitMs);
       }
     }
   });
@@ -387,27 +387,27 @@ describe('bugs: scrubbing objects', () => {
     const copy = structuredClone(given);
     expect(scrubJson(given)).to.deep.equal({
       user: 'bob',
-      password: SCRUBBED,
+      password: SCRUBBED_MARK,
       has: { password: true, secret: null, token: '' },
-      credentials: SCRUBBED,
+      credentials: SCRUBBED_MARK,
       headers: [
-        ['Authorization', SCRUBBED],
+        ['Authorization', SCRUBBED_MARK],
         ['Accept', '*/*'],
       ],
-      fields: [{ name: 'Cookie', value: SCRUBBED }],
+      fields: [{ name: 'Cookie', value: SCRUBBED_MARK }],
       url: 'https://x.io/?token=[scrubbed]',
-      card: SCRUBBED,
-      paid: SCRUBBED,
+      card: SCRUBBED_MARK,
+      paid: SCRUBBED_MARK,
       count: 4,
       micros: 1_700_000_000_000_003,
-      [SCRUBBED]: 1,
+      [SCRUBBED_MARK]: 1,
     });
     expect(given).to.deep.equal(copy);
-    expect(scrubJson(['secret=hunter2', 'x'])).to.deep.equal(['secret=[scrubbed]', SCRUBBED]);
+    expect(scrubJson(['secret=hunter2', 'x'])).to.deep.equal(['secret=[scrubbed]', SCRUBBED_MARK]);
   });
 
   it('returns the same object when there is nothing, and scrubs twice as once', () => {
-    const clean = { a: [1, 'x', { b: null }], headers: [['Authorization', SCRUBBED]], password: SCRUBBED };
+    const clean = { a: [1, 'x', { b: null }], headers: [['Authorization', SCRUBBED_MARK]], password: SCRUBBED_MARK };
     expect(scrubJson(clean)).to.equal(clean);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -434,7 +434,7 @@ describe('bugs: scrubbing objects', () => {
       }),
       { numRuns: 1000 },
     );
-    expect(scrubJson(['\0password', ''])).to.deep.equal(['\ufffdpassword', SCRUBBED]);
+    expect(scrubJson(['\0password', ''])).to.deep.equal(['\ufffdpassword', SCRUBBED_MARK]);
     expect(scrubJson({ 'k\0': ['\ud800x'] })).to.deep.equal({ 'k\ufffd': ['\ufffdx'] });
   });
 
@@ -442,7 +442,7 @@ describe('bugs: scrubbing objects', () => {
     let deep: Json = 'password=x';
     for (let i = 0; i < 40; i++) deep = { a: deep };
     const shallow = JSON.stringify(scrubJson(deep));
-    expect(shallow).to.include(SCRUBBED);
+    expect(shallow).to.include(SCRUBBED_MARK);
     expect(shallow).not.to.include('password');
     const wide = Array.from({ length: 30_000 }, () => 'password=x');
     expect(JSON.stringify(scrubJson(wide))).not.to.include('=x');
@@ -487,7 +487,7 @@ describe('bugs: scrubbing reports', () => {
       errorReport({ ...Object.fromEntries(texts.map((name) => [name, `x ${secret}`])), tags: [secret] }),
     );
     for (const name of texts) expect(found[name], name).to.equal('x [scrubbed]');
-    expect(found.tags).to.deep.equal([SCRUBBED]);
+    expect(found.tags).to.deep.equal([SCRUBBED_MARK]);
   });
 
   it('groups without regard to the secret', () => {

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { Collection, Doc, DocumentStore } from '../../../../ports/store.js';
-import { WatchedStore, unserved } from '../../../support/watched.js';
+import { WatchedStore, listUncoveredQueries } from '../../../support/watched.js';
 import { COLLECTIONS as ITEMS } from '../../../../plugins/bugs/collections.js';
 import { COLLECTIONS } from '../../../../plugins/errorstream/rules/collections.js';
-import { ensured, errorReport, settled } from '../../bugs/fixture.js';
+import { ensureCollections, errorReport, settled } from '../../bugs/fixture.js';
 import { MEMBER, rulesOn, type RuleFixture } from './fixture.js';
 
 /** The store, with every call noted as `collection.method`. */
@@ -29,7 +29,7 @@ describe('ignore rules: what they cost a report', () => {
   const calls: string[] = [];
   let fixture: RuleFixture;
   beforeEach(async () => {
-    fixture = await rulesOn(noted(await ensured(new MemoryStore()), calls));
+    fixture = await rulesOn(noted(await ensureCollections(new MemoryStore()), calls));
     fixture.bugs.deps.random = () => 0.999_999;
     for (let i = 0; i < 60; i++) await fixture.bugs.bugs.record(errorReport());
     await settled(fixture.bugs);
@@ -41,7 +41,7 @@ describe('ignore rules: what they cost a report', () => {
   };
 
   it('without rules: nothing', async () => {
-    expect(fixture.book.match(errorReport())).to.equal(null);
+    expect(fixture.book.findMute(errorReport())).to.equal(null);
     await record();
     expect(calls).to.deep.equal(['items.change']);
   });
@@ -49,7 +49,7 @@ describe('ignore rules: what they cost a report', () => {
   it('with rules that do not match: nothing', async () => {
     for (let i = 0; i < 20; i++) await fixture.rule({ pattern: `x${i}`, match_type: i % 2 ? 'regex' : 'contains' });
     calls.length = 0;
-    expect(fixture.book.match(errorReport())).to.equal(null);
+    expect(fixture.book.findMute(errorReport())).to.equal(null);
     await record();
     expect(calls).to.deep.equal(['items.change']);
   });
@@ -73,7 +73,7 @@ describe('ignore rules: what they cost a report', () => {
 
   it('after a second: one small read, behind the report', async () => {
     fixture.clock.advance(1_001);
-    expect(fixture.book.match(errorReport())).to.equal(null);
+    expect(fixture.book.findMute(errorReport())).to.equal(null);
     await fixture.book.reload();
     expect(calls.filter((call) => !call.startsWith('revisions.'))).to.deep.equal([]);
   });
@@ -82,23 +82,23 @@ describe('ignore rules: what they cost a report', () => {
 describe('ignore rules: declared indexes', () => {
   it('serve its queries', async () => {
     const store = new WatchedStore();
-    await ensured(store);
+    await ensureCollections(store);
     const fixture = await rulesOn(store);
     const rule = await fixture.rule({ alarm_threshold: 1 });
     for (let i = 0; i < 3; i++) await fixture.bugs.bugs.record(errorReport());
-    await fixture.registry.page(MEMBER, { limit: 50, enabled: true });
+    await fixture.registry.getPage(MEMBER, { limit: 50, enabled: true });
     await fixture.registry.preview(MEMBER, { match_type: 'contains', pattern: 'cart', project: 'alpha' });
-    await fixture.registry.begin(MEMBER, rule.id);
-    await fixture.runs.idle();
+    await fixture.registry.startApply(MEMBER, rule.id);
+    await fixture.runs.waitForIdle();
     await fixture.registry.apply(MEMBER, rule.id, {});
     await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart' });
     await fixture.bugs.jobs.sweep();
-    await fixture.registry.muted(rule.id, 5);
+    await fixture.registry.listMutedGroups(rule.id, 5);
     await fixture.registry.remove(MEMBER, rule.id);
     fixture.clock.advance(20_000);
     await fixture.tick();
     await settled(fixture.bugs);
-    expect(unserved(store.asked, 'errorstream', COLLECTIONS).without).to.deep.equal([]);
-    expect(unserved(store.asked, 'bugs', ITEMS).without).to.deep.equal([]);
+    expect(listUncoveredQueries(store.asked, 'errorstream', COLLECTIONS).without).to.deep.equal([]);
+    expect(listUncoveredQueries(store.asked, 'bugs', ITEMS).without).to.deep.equal([]);
   });
 });

@@ -1,8 +1,8 @@
 /** The ignore rules over the bug tracker's services, on a store of the test's choice: one process of any number. */
-import { Scope } from '../../../../kernel/container.js';
+import { ContainerScope } from '../../../../kernel/container.js';
 import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
-import { buildRules, buildRuleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
+import { buildRuleServices, buildRuleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
 import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
@@ -68,15 +68,15 @@ export async function rulesOn(
     projects: bugs.deps.projects,
     audit: () => ({
       record: async (_who, action, target, details = {}) => void audited.push({ action, target, details }),
-      recent: async () => ({ items: [], next: null }),
-      of: async () => ({ items: [], next: null }),
+      listRecent: async () => ({ items: [], next: null }),
+      listByTarget: async () => ({ items: [], next: null }),
     }),
     clock,
     ids: bugs.deps.ids,
     log: bugs.log,
   };
   change(deps);
-  const built = buildRules(Scope.root({}), deps);
+  const built = buildRuleServices(ContainerScope.createRoot({}), deps);
   services = built;
   return {
     ...built,

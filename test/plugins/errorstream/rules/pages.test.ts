@@ -4,8 +4,8 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
 import { Redirect } from '../../../../kernel/contract.js';
 import { buildIgnoreRulePages } from '../../../../plugins/errorstream/rules/pages.js';
-import type { ApplyDoc } from '../../../../plugins/errorstream/rules/documents.js';
-import { ensured, errorReport, settled, shown } from '../../bugs/fixture.js';
+import type { ApplyRunDoc } from '../../../../plugins/errorstream/rules/documents.js';
+import { ensureCollections, errorReport, settled, shown } from '../../bugs/fixture.js';
 import { renderFile } from '../../../web/templates.js';
 import { request } from '../../health/fakes.js';
 import { MEMBER, migrated, rulesOn, type RuleFixture } from './fixture.js';
@@ -16,8 +16,8 @@ describe('ignore rules: pages', () => {
   let fixture: RuleFixture;
   let pages: PageSpec[];
   beforeEach(async () => {
-    fixture = await rulesOn(await ensured(new MemoryStore()));
-    pages = buildIgnoreRulePages(fixture.registry, fixture.clock, fixture.bugs.tracked.of('errorstream'));
+    fixture = await rulesOn(await ensureCollections(new MemoryStore()));
+    pages = buildIgnoreRulePages(fixture.registry, fixture.clock, fixture.bugs.tracked.createForPlugin('errorstream'));
     await migrated(fixture);
   });
   afterEach(() => settled(fixture.bugs));
@@ -90,10 +90,10 @@ describe('ignore rules: pages', () => {
     expect(html(refused)).to.include(String.raw`value="^E: cart .* \(empty\)$"`);
     const done = await visit('POST', '/ignore-rules', { body: { ...row, reason: 'the sale' } });
     expect(done).to.be.instanceOf(Redirect);
-    await fixture.runs.idle();
+    await fixture.runs.waitForIdle();
     expect((await shown(fixture.bugs, one.ref)).muted).to.equal(true);
     expect((await shown(fixture.bugs, other.ref)).muted).to.equal(false);
-    const { items } = await fixture.registry.page(MEMBER, { limit: 50 });
+    const { items } = await fixture.registry.getPage(MEMBER, { limit: 50 });
     const rule = items.find(({ reason }) => reason === 'the sale');
     expect(rule).to.include({ pattern: String.raw`^E: cart .* \(empty\)$`, project: 'alpha', enabled: true });
     expect(Date.parse(rule?.expires_at ?? '') - fixture.clock.now()).to.equal(24 * 3_600_000);
@@ -116,12 +116,12 @@ describe('ignore rules: pages', () => {
     await fixture.bugs.bugs.record(errorReport());
     const looked = await visit('POST', '/ignore-rules', { body: typed({ action: 'preview', reason: '' }) });
     expect(html(looked)).to.include('<b>1 group</b>').and.include('value="cart is empty"');
-    expect((await fixture.registry.page(MEMBER, { limit: 50 })).items).to.have.length(1);
+    expect((await fixture.registry.getPage(MEMBER, { limit: 50 })).items).to.have.length(1);
     const saved = await visit('POST', '/ignore-rules', {
       body: typed({ alarm_threshold: '7', expires: '7', case_sensitive: 'true', project: 'alpha', name: '' }),
     });
     expect(saved).to.be.instanceOf(Redirect);
-    const [, rule] = (await fixture.registry.page(MEMBER, { limit: 50 })).items;
+    const [, rule] = (await fixture.registry.getPage(MEMBER, { limit: 50 })).items;
     expect(rule).to.include({
       name: 'cart is empty',
       alarm_threshold: 7,
@@ -157,7 +157,7 @@ describe('ignore rules: pages', () => {
       'name',
     ]);
     expect(html(view).match(/class="invalid-feedback"/g)).to.have.length(4);
-    expect((await fixture.registry.page(MEMBER, { limit: 50 })).items).to.have.length(1);
+    expect((await fixture.registry.getPage(MEMBER, { limit: 50 })).items).to.have.length(1);
   });
 
   it('creates and applies in one step, with the number in the button', async () => {
@@ -169,7 +169,7 @@ describe('ignore rules: pages', () => {
     expect(looked).to.match(/value="apply">[^]*?Create and apply: mute 3 groups<\/button>/);
     const saved = (await visit('POST', '/ignore-rules', { body: typed({ action: 'apply' }) })) as Redirect;
     expect(saved.flash).to.include({ tone: 'success' });
-    await fixture.runs.idle();
+    await fixture.runs.waitForIdle();
     const id = saved.location.split('/').at(-1) ?? '';
     const page = html(await visit('GET', '/ignore-rules/{id}', { id }));
     expect(page).to.include('3 of 3 groups match: 3 muted now').and.include('Disable and unmute 3 groups');
@@ -228,13 +228,13 @@ describe('ignore rules: pages', () => {
     const rule = await fixture.rule();
     expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Apply to existing groups');
     expect(await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id })).to.be.instanceOf(Redirect);
-    await fixture.runs.idle();
+    await fixture.runs.waitForIdle();
     const done = html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }));
     expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 already muted.');
     expect(done).to.include('/bugs/alpha-1');
     expect((await shown(fixture.bugs, group)).muted).to.equal(true);
 
-    const half: Partial<ApplyDoc> = {
+    const half: Partial<ApplyRunDoc> = {
       state: 'running',
       scanned: 400,
       total: 1000,
@@ -255,7 +255,7 @@ describe('ignore rules: pages', () => {
     await fixture.bugs.bugs.record(errorReport());
     expect(html(await visit('GET', '/ignore-rules/{id}', { id }))).to.include('Disable');
     await visit('POST', '/ignore-rules/{id}/disable', { id });
-    expect((await fixture.registry.muted(id, 1)).items).to.deep.equal([]);
+    expect((await fixture.registry.listMutedGroups(id, 1)).items).to.deep.equal([]);
     const off = html(await visit('GET', '/ignore-rules/{id}', { id }));
     expect(off).to.include('Only an enabled rule').and.include(`/ignore-rules/${id}/enable`);
     await visit('POST', '/ignore-rules/{id}/enable', { id });

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { MAX_PATTERN_INSTRUCTIONS, MAX_SEARCH_STEPS } from '../../../../lib/text/linear-pattern.js';
-import { patternCost } from '../../../../lib/text/pattern-cost.js';
+import { estimatePatternCost } from '../../../../lib/text/pattern-cost.js';
 import { findLiterals } from '../../../../lib/text/pattern-literals.js';
-import { compile, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
-import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
-import { listSubjectTexts, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
-import { staysLinear } from '../../../support/work.js';
+import { compilePattern, SubjectTexts } from '../../../../plugins/errorstream/rules/pattern.js';
+import type { RuleCriteria } from '../../../../plugins/errorstream/rules/rule.js';
+import { listSubjectTexts, type MatchSubject } from '../../../../plugins/errorstream/rules/subject.js';
+import { expectLinear } from '../../../support/work.js';
 
-const rule = (fields: Partial<Matching>): Matching => ({
+const rule = (fields: Partial<RuleCriteria>): RuleCriteria => ({
   match_type: 'contains',
   pattern: 'x',
   case_sensitive: false,
@@ -19,7 +19,7 @@ const rule = (fields: Partial<Matching>): Matching => ({
   environment: null,
   ...fields,
 });
-const subject = (fields: Partial<Subject> = {}): Subject => ({
+const subject = (fields: Partial<MatchSubject> = {}): MatchSubject => ({
   title: 'CartError: cart is empty',
   error_message: 'cart is empty\nsecond line',
   exception_class: 'shop.errors.CartError',
@@ -28,10 +28,10 @@ const subject = (fields: Partial<Subject> = {}): Subject => ({
   ...fields,
 });
 
-function matches(fields: Partial<Matching>, given: Partial<Subject> = {}): boolean {
-  const pattern = compile(rule(fields));
+function matches(fields: Partial<RuleCriteria>, given: Partial<MatchSubject> = {}): boolean {
+  const pattern = compilePattern(rule(fields));
   const of = subject(given);
-  return pattern.admits(of) && pattern.test(new Texts(of));
+  return pattern.appliesTo(of) && pattern.matches(new SubjectTexts(of));
 }
 
 /** Instructions of the compiled expression; null when the engine refuses its repetitions. */
@@ -46,7 +46,7 @@ const sizeOf = (pattern: string): number | null => {
 
 const codeOf = (pattern: string): string => {
   try {
-    compile(rule({ match_type: 'regex', pattern }));
+    compilePattern(rule({ match_type: 'regex', pattern }));
     return 'none';
   } catch (error) {
     if (error instanceof ServiceError) return `${error.status} ${error.code}`;
@@ -210,16 +210,16 @@ describe('ignore rules: what matches', () => {
         const pattern = `((?:${inner}){${n}}){${m}}`;
         // The engine itself refuses repetitions of more than a thousand in all, whatever they cost.
         const size = sizeOf(pattern) ?? 0;
-        expect(size, pattern).to.be.at.most(4 * patternCost(pattern) + 10);
+        expect(size, pattern).to.be.at.most(4 * estimatePatternCost(pattern) + 10);
       }),
     );
     expect(sizeOf('((?:(?:(?:(?:a){2}){2}){1,3}){11}){8}')).to.equal(null);
-    expect(patternCost('a{3}')).to.equal(3);
-    expect(patternCost('a{3,}')).to.equal(4);
-    expect(patternCost('(ab){50}')).to.equal(200);
-    expect(patternCost('\\p{Lu}\\x{41}[a-z{}]x')).to.equal(4);
-    expect(patternCost('\\Q{9}\\E')).to.equal(7);
-    expect(patternCost('(a')).to.equal(2);
+    expect(estimatePatternCost('a{3}')).to.equal(3);
+    expect(estimatePatternCost('a{3,}')).to.equal(4);
+    expect(estimatePatternCost('(ab){50}')).to.equal(200);
+    expect(estimatePatternCost('\\p{Lu}\\x{41}[a-z{}]x')).to.equal(4);
+    expect(estimatePatternCost('\\Q{9}\\E')).to.equal(7);
+    expect(estimatePatternCost('(a')).to.equal(2);
   });
 });
 
@@ -278,10 +278,10 @@ describe('ignore rules: the time that searching takes', () => {
 
   for (const pattern of hostile) {
     it(`is short for ${pattern}`, () => {
-      const compiled = compile(rule({ match_type: 'regex', pattern }));
+      const compiled = compilePattern(rule({ match_type: 'regex', pattern }));
       for (const text of texts) {
-        const each = new Texts({ title: 'E', error_message: text, project: 'alpha' });
-        staysLinear(() => compiled.test(each));
+        const each = new SubjectTexts({ title: 'E', error_message: text, project: 'alpha' });
+        expectLinear(() => compiled.matches(each));
       }
     });
   }

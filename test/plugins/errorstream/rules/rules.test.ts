@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
 import { codeOf, errorReport, MANAGER, settled, shown, STORES } from '../../bugs/fixture.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { boundTo, MEMBER, migrated, rulesOn, type RuleFixture } from './fixture.js';
 
 for (const { name, open } of STORES) {
@@ -208,12 +208,12 @@ for (const { name, open } of STORES) {
         muted: 0,
         skipped: 0,
       });
-      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      expect((await fixture.registry.listMutedGroups(rule.id, 1)).items).to.deep.equal([]);
       expect(await fixture.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 430, skipped: 0 });
       expect(await fixture.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 0, skipped: 430 });
       expect(await fixture.stored(rule.id)).to.include({ hit_count: 0 });
       await fixture.registry.change(MEMBER, rule.id, { enabled: false });
-      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      expect((await fixture.registry.listMutedGroups(rule.id, 1)).items).to.deep.equal([]);
       expect(await codeOf(fixture.registry.apply(MEMBER, rule.id, {}))).to.equal('conflict');
     });
 
@@ -228,36 +228,36 @@ for (const { name, open } of STORES) {
       const victim = await rulesOn(store, fixture.clock, (deps) => {
         const { muting } = deps;
         deps.muting = {
-          count: (project) => muting.count(project),
-          held: (ruleId) => muting.held(ruleId),
+          countGroups: (project) => muting.countGroups(project),
+          countMuted: (ruleId) => muting.countMuted(ruleId),
           mute: (id, mute) => muting.mute(id, mute),
           unmute: (id, ruleId) => muting.unmute(id, ruleId),
-          reword: (id, mute) => muting.reword(id, mute),
-          page: (query) => (++pages > 2 ? new Promise<never>(() => undefined) : muting.page(query)),
+          updateReason: (id, mute) => muting.updateReason(id, mute),
+          listGroups: (query) => (++pages > 2 ? new Promise<never>(() => undefined) : muting.listGroups(query)),
         };
       });
-      await victim.registry.begin(MEMBER, rule.id);
-      await until('two batches', async () => (await fixture.registry.lastRun(rule.id))?.scanned === 400);
+      await victim.registry.startApply(MEMBER, rule.id);
+      await waitUntil('two batches', async () => (await fixture.registry.findLastRun(rule.id))?.scanned === 400);
       await fixture.tick();
-      expect(await fixture.registry.lastRun(rule.id)).to.include({
+      expect(await fixture.registry.findLastRun(rule.id)).to.include({
         state: 'running',
         scanned: 400,
         muted: 400,
         total: 450,
       });
-      expect(await codeOf(fixture.registry.begin(MEMBER, rule.id))).to.equal('conflict');
+      expect(await codeOf(fixture.registry.startApply(MEMBER, rule.id))).to.equal('conflict');
       fixture.clock.advance(15_001);
       await fixture.tick();
-      await fixture.runs.idle();
-      expect(await fixture.registry.lastRun(rule.id)).to.include({
+      await fixture.runs.waitForIdle();
+      expect(await fixture.registry.findLastRun(rule.id)).to.include({
         state: 'done',
         scanned: 450,
         matched: 450,
         muted: 450,
       });
-      await fixture.registry.begin(MEMBER, rule.id);
-      await fixture.runs.idle();
-      expect(await fixture.registry.lastRun(rule.id)).to.include({
+      await fixture.registry.startApply(MEMBER, rule.id);
+      await fixture.runs.waitForIdle();
+      expect(await fixture.registry.findLastRun(rule.id)).to.include({
         state: 'done',
         scanned: 450,
         muted: 0,
@@ -276,14 +276,14 @@ for (const { name, open } of STORES) {
       expect(await applied).to.equal('conflict');
       fixture.clock.advance(10_000);
       await fixture.tick();
-      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      expect((await fixture.registry.listMutedGroups(rule.id, 1)).items).to.deep.equal([]);
     });
 
     it('what a process dies over while it unmutes, the job of another one does', async () => {
       const rule = await fixture.rule();
       const { id } = await record();
       const victim = await rulesOn(store, fixture.clock, (deps) => {
-        deps.bugs = { unmuteRule: () => Promise.reject(new Error('died')) };
+        deps.bugs = { unmuteByRule: () => Promise.reject(new Error('died')) };
       });
       await victim.registry.remove(MEMBER, rule.id).then(
         () => expect.fail('not answered'),
@@ -368,7 +368,7 @@ for (const { name, open } of STORES) {
       const beta = await fixture.rule({ pattern: 'beta', project: 'beta' });
       const own = await fixture.registry.create(alpha, { match_type: 'contains', pattern: 'own', reason: 'r' });
       expect(own.project).to.equal('alpha');
-      const page = await fixture.registry.page(alpha, { limit: 50 });
+      const page = await fixture.registry.getPage(alpha, { limit: 50 });
       expect(page.items.map(({ id }) => id)).to.deep.equal([all.id, own.id]);
       expect(await page.count()).to.equal(2);
       expect((await fixture.registry.get(alpha, all.id)).id).to.equal(all.id);

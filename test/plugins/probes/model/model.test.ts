@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { isJsonPath, getValueAt } from '../../../../plugins/probes/model/json-path.js';
-import { parseProbe, toProbe, findUnknownFields } from '../../../../plugins/probes/model/schema.js';
+import { parseProbe, validateProbe, findUnknownFields } from '../../../../plugins/probes/model/schema.js';
 import { formatExpiry, EMPTY_RESULT, toObservation } from '../../../../plugins/probes/model/result.js';
 import { isInStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
 import { getNextTime, ProbeTimetable } from '../../../../plugins/probes/model/timetable.js';
 
 function faults(given: unknown): Record<string, string> {
   try {
-    toProbe(given);
+    validateProbe(given);
     return {};
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -21,7 +21,7 @@ function faults(given: unknown): Record<string, string> {
 
 describe('probes (pure)', () => {
   it('a probe gets its defaults, and only the fields of its kind', () => {
-    expect(toProbe({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
+    expect(validateProbe({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
       kind: 'http',
       url: 'https://a.test/',
       method: 'GET',
@@ -41,8 +41,8 @@ describe('probes (pure)', () => {
       inverted: false,
       resolver: null,
     });
-    expect(toProbe({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
-    expect(toProbe({ kind: 'tls', host: 'a.test', starttls: 'imap' })).to.include({ port: 143 });
+    expect(validateProbe({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
+    expect(validateProbe({ kind: 'tls', host: 'a.test', starttls: 'imap' })).to.include({ port: 143 });
     for (const [kind, port] of Object.entries({
       postgresql: 5432,
       mysql: 3306,
@@ -50,7 +50,7 @@ describe('probes (pure)', () => {
       mongodb: 27_017,
       grpc: 443,
     }))
-      expect(toProbe({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
+      expect(validateProbe({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
   });
 
   it('reports fields that its kind does not have, and no others', () => {
@@ -94,7 +94,7 @@ describe('probes (pure)', () => {
   });
 
   it('takes a DNS server with a port from 1 to 65535', () => {
-    const withResolver = (resolver: string): object => toProbe({ kind: 'icmp', host: 'a.test', resolver });
+    const withResolver = (resolver: string): object => validateProbe({ kind: 'icmp', host: 'a.test', resolver });
     for (const resolver of ['10.0.0.53', '10.0.0.53:1', '10.0.0.53:65535', 'fd00::53', '[fd00::53]', '[fd00::53]:53'])
       expect(withResolver(resolver)).to.include({ resolver });
     for (const resolver of ['10.0.0.53:0', '10.0.0.53:65536', '[fd00::53]:99999'])
@@ -156,7 +156,7 @@ describe('probes (pure)', () => {
   });
 
   it('reports a warning until its retries are used up, and fails a separate check for a certificate that ends soon', () => {
-    const probe = toProbe({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
+    const probe = validateProbe({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
     const now = Date.parse('2026-11-24T00:00:00Z');
     const bad = { ...EMPTY_RESULT, ok: false, message: 'HTTP 500' };
     const first = toObservation('a', probe, bad, 1, now);
@@ -185,15 +185,15 @@ describe('probes (pure)', () => {
   it('distributes two thousand probes of a minute evenly, each once a minute', () => {
     const table = new ProbeTimetable(0);
     const names = Array.from({ length: 2_000 }, (_, i) => `shop/web-${i}`);
-    for (const name of names) table.put(name, getNextTime(name, 60_000, 0));
+    for (const name of names) table.schedule(name, getNextTime(name, 60_000, 0));
     const counts = new Map<string, number>();
     let most = 0;
     for (let now = 1_000; now <= 600_000; now += 1_000) {
-      const due = table.take(now);
+      const due = table.takeDue(now);
       most = Math.max(most, due.length);
       for (const name of due) {
         counts.set(name, (counts.get(name) ?? 0) + 1);
-        table.put(name, getNextTime(name, 60_000, now));
+        table.schedule(name, getNextTime(name, 60_000, now));
       }
     }
     expect(most).to.be.lessThan(80);
@@ -203,9 +203,9 @@ describe('probes (pure)', () => {
 
   it('is due once after a long pause', () => {
     const table = new ProbeTimetable(0);
-    table.put('a', 100);
-    table.put('b', 50_000_000);
-    expect(table.take(100_000_000)).to.deep.equal(['a', 'b']);
-    expect(table.take(100_000_001)).to.deep.equal([]);
+    table.schedule('a', 100);
+    table.schedule('b', 50_000_000);
+    expect(table.takeDue(100_000_000)).to.deep.equal(['a', 'b']);
+    expect(table.takeDue(100_000_001)).to.deep.equal([]);
   });
 });

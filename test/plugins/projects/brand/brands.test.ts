@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { getContrastRatio } from '../../../../lib/brand/colour.js';
 import { WebSession } from '../../../pages/web-session.js';
-import { engines } from '../../../support/engines.js';
-import { ADMIN, TestService } from '../../../support/service.js';
+import { durableEngines } from '../../../support/engines.js';
+import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 
 const BRAND = '/api/projects/v1/projects/shop/brand';
 /** One pixel. */
@@ -13,7 +13,7 @@ const PNG = Buffer.from(
 );
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 
-for (const engine of engines)
+for (const engine of durableEngines)
   describe(`brands of projects on ${engine.name}`, function () {
     let service: TestService;
     let token: string;
@@ -23,12 +23,12 @@ for (const engine of engines)
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      service = await TestService.here(settings);
-      await service.project('shop');
-      await service.project('tool');
-      token = await service.token('projects:manage,license:manage,watchdog:manage,watchdog:ping');
+      service = await TestService.createInProcess(settings);
+      await service.createProject('shop');
+      await service.createProject('tool');
+      token = await service.createToken('projects:manage,license:manage,watchdog:manage,watchdog:ping');
       admin = new WebSession(service.url);
-      await admin.signIn(ADMIN.username, ADMIN.password);
+      await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
       const made = await service.request('POST', '/api/license/v1/licenses', token, {
         product: 'shop',
         licensee: 'Ada',
@@ -82,7 +82,7 @@ for (const engine of engines)
         expect([status, (answer['error'] as { code: string }).code]).to.deep.equal([422, 'validation_failed']);
         expect((answer['error'] as { fields: object }).fields).to.have.property(field);
       }
-      const reader = await service.token('projects:read');
+      const reader = await service.createToken('projects:read');
       expect((await service.request('PATCH', BRAND, reader, { seller: 'x' })).status).to.equal(403);
       expect((await send(PNG, reader)).status).to.equal(403);
       expect((await change({ seller: 'x' }, BRAND.replace('shop', 'nowhere'))).status).to.equal(404);
@@ -202,11 +202,11 @@ for (const engine of engines)
     });
 
     it('is deleted with its project', async () => {
-      await service.project('gone');
+      await service.createProject('gone');
       const path = BRAND.replace('shop', 'gone');
       await change({ seller: 'Gone Ltd' }, path);
       expect((await service.request('DELETE', '/api/projects/v1/projects/gone', token)).status).to.equal(200);
-      await service.project('gone');
+      await service.createProject('gone');
       expect((await service.request('GET', path, token)).body['brand']).to.include({ seller: null });
     });
   });

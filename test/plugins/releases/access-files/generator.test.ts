@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { HOUR_MS } from '../../../../lib/time.js';
 import { DiskFull, DiskUnwritable } from '../../../../ports/release-store.js';
-import { rejection } from '../../../harness.js';
+import { getRejection } from '../../../harness.js';
 import { KEY, nameOf, OTHER_KEY, StoreFixture } from '../store-fixture.js';
 
 describe('access files of the release store', function () {
@@ -41,20 +41,20 @@ describe('access files of the release store', function () {
   });
 
   it('are written when something is due, and only what differs', async () => {
-    await fixture.care.care();
+    await fixture.care.run();
     const first = await written();
-    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect((await fixture.care.run()).regenerated).to.deep.equal([]);
     fixture.clock.advance(6 * HOUR_MS - 1_000);
-    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect((await fixture.care.run()).regenerated).to.deep.equal([]);
     fixture.clock.advance(1_000);
-    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect((await fixture.care.run()).regenerated).to.deep.equal(['shop']);
     expect(await written()).to.equal(first);
     await rm(join(fixture.folder, 'releases', 'shop', '.htaccess'));
-    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect((await fixture.care.run()).regenerated).to.deep.equal(['shop']);
     expect(await fixture.read('shop', '.htaccess')).to.match(/^# aos-access format=3 product=shop\n/);
     await fixture.publish({ product: 'app' });
     // The first publish has written them.
-    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect((await fixture.care.run()).regenerated).to.deep.equal([]);
     expect(await names('app')).to.deep.equal(['admin']);
   });
 
@@ -62,7 +62,7 @@ describe('access files of the release store', function () {
     const blog = join(fixture.folder, 'releases', 'blog');
     await mkdir(blog);
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
-    const refused = await rejection(fixture.publish({ product: 'blog' }));
+    const refused = await getRejection(fixture.publish({ product: 'blog' }));
     expect(refused.message).to.match(/^publish: 409 /);
     expect(JSON.parse(refused.message.slice('publish: 409 '.length)).error).to.deep.include({
       code: 'conflict',
@@ -78,26 +78,26 @@ describe('access files of the release store', function () {
   });
 
   it('are written again in another format, or after an edit by hand', async () => {
-    await fixture.care.care();
+    await fixture.care.run();
     for (const file of ['.htaccess', '.htpasswd']) {
       const right = await fixture.read('shop', file);
       for (const text of [right.replace('format=3', 'format=2'), right.replace('product=shop', 'product=blog'), '']) {
         await writeFile(join(fixture.folder, 'releases', 'shop', file), text);
-        expect((await fixture.care.care()).regenerated, `${file} ${text.slice(0, 40)}`).to.deep.equal(['shop']);
+        expect((await fixture.care.run()).regenerated, `${file} ${text.slice(0, 40)}`).to.deep.equal(['shop']);
         expect(await fixture.read('shop', file)).to.equal(right);
       }
     }
-    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect((await fixture.care.run()).regenerated).to.deep.equal([]);
   });
 
   it('are due when a license in them ends', async () => {
     const ends = new Date(fixture.clock.now() + 60_000).toISOString();
     await fixture.licenses.set('shop', [await fixture.license(KEY, ends)]);
-    await fixture.care.care();
+    await fixture.care.run();
     fixture.licenses.rows.set('shop', []);
-    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect((await fixture.care.run()).regenerated).to.deep.equal([]);
     fixture.clock.advance(60_000);
-    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect((await fixture.care.run()).regenerated).to.deep.equal(['shop']);
     expect(await names()).to.deep.equal(['admin']);
   });
 
@@ -105,16 +105,16 @@ describe('access files of the release store', function () {
     const [one, two] = [await fixture.license(KEY), await fixture.license(OTHER_KEY)];
     await Promise.all([
       fixture.licenses.set('shop', [one]),
-      fixture.care.care(),
+      fixture.care.run(),
       fixture.licenses.set('shop', [one, two]),
-      fixture.care.care(true),
+      fixture.care.run(true),
       fixture.licenses.set('shop', [two]),
     ]);
     expect(await names()).to.deep.equal([nameOf(OTHER_KEY), 'admin']);
   });
 
   it('are tested: the server rejects requests without a credential', async () => {
-    expect(await fixture.care.care()).to.deep.include({ protection: 'protected', changed: true });
+    expect(await fixture.care.run()).to.deep.include({ protection: 'protected', changed: true });
     const result = await fixture.command('store selftest');
     expect(result.exit).to.equal(0);
     expect(result.json).to.deep.include({ regenerated: [], changed: false });
@@ -136,14 +136,14 @@ describe('access files of the release store', function () {
     afterEach(() => server.close());
 
     it('lose their hashes, until they are written by hand', async () => {
-      const state = await fixture.care.care();
+      const state = await fixture.care.run();
       expect(state).to.deep.include({ protection: 'open', changed: true });
       expect(state.products[0]?.statuses).to.include({ htpasswd: 200 });
       const cut = '# aos-access format=3 product=shop\n';
       expect(await fixture.read('shop', '.htpasswd')).to.equal(cut);
       await fixture.account('ada');
       fixture.clock.advance(6 * HOUR_MS);
-      await fixture.care.care();
+      await fixture.care.run();
       expect(await fixture.read('shop', '.htpasswd')).to.equal(cut);
       fixture.target.url = fixture.base;
       const by = await fixture.command('store regenerate');
@@ -152,7 +152,7 @@ describe('access files of the release store', function () {
     });
 
     it('keep a file that begins with another line', async () => {
-      await fixture.care.care();
+      await fixture.care.run();
       await writeFile(join(fixture.folder, 'releases', 'shop', '.htpasswd'), '# by hand\nada:x\n');
       const result = await fixture.command('store selftest');
       expect(result).to.deep.include({ exit: 1 });
@@ -162,22 +162,22 @@ describe('access files of the release store', function () {
 
   it('of a product that was published since the last test are listed, and tested with the next round', async () => {
     const state = async (): Promise<unknown> =>
-      (await fixture.harness.kernel.system.health())['releases']?.['protection' as never];
+      (await fixture.harness.kernel.system.checkHealth())['releases']?.['protection' as never];
     await fixture.withdrawn();
     await fixture.command('store selftest');
     expect(await state()).to.equal('no_packages');
     await fixture.publish({ version: '2.0' });
     expect(await state()).to.equal('not_tested');
-    expect(await fixture.care.care()).to.deep.include({ regenerated: [], protection: 'protected' });
+    expect(await fixture.care.run()).to.deep.include({ regenerated: [], protection: 'protected' });
     expect(await state()).to.equal('protected');
-    expect((await fixture.care.care()).last_selftest_at).to.equal(fixture.clock.iso());
+    expect((await fixture.care.run()).last_selftest_at).to.equal(fixture.clock.iso());
   });
 
   it('report in health when the server does not respond, and when they are missing', async () => {
-    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
+    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.checkHealth())['releases'];
     fixture.target.url = 'http://127.0.0.1:1';
     expect(await health()).to.include({ ok: true, protection: 'not_tested', last_selftest_at: null });
-    const state = await fixture.care.care();
+    const state = await fixture.care.run();
     expect(state.protection).to.equal('inconclusive');
     expect(state.products[0]?.statuses).to.deep.equal({ htpasswd: null, package: null });
     expect(await health()).to.include({ ok: false, protection: 'inconclusive', last_selftest_at: fixture.clock.iso() });
@@ -189,7 +189,7 @@ describe('access files of the release store', function () {
   });
 
   it('report in health why the store accepts no release, until it does again', async () => {
-    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
+    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.checkHealth())['releases'];
     expect(await health()).to.include({ ok: true, write_fault: null });
     const faults: Error[] = [new DiskUnwritable('it is read-only'), new DiskFull('it is full')];
     fixture.files.probe = async () => {

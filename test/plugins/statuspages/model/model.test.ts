@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import type { MonitorCondition, MonitorState } from '../../../../ports/domain/watchdog.js';
-import { getState, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
+import { getAnnouncementState, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
 import { getContrastRatio, pickTextColour } from '../../../../lib/brand/colour.js';
 import {
-  getCondition,
-  buildFamily,
+  getComponentCondition,
+  buildMonitorIndex,
   listComponentMonitors,
-  findWorst,
+  findWorstState,
 } from '../../../../plugins/statuspages/model/condition.js';
 import { renderAtom, renderRss } from '../../../../plugins/statuspages/model/feed.js';
 
@@ -29,7 +29,7 @@ const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondi
 describe('components of status pages', () => {
   it('are as bad as the worst of their monitors, without silent ones', () => {
     const of = (...states: MonitorState[]) =>
-      getCondition(
+      getComponentCondition(
         states.map((state, i) => monitor(`${i}`, state)),
         TODAY,
       ).state;
@@ -39,11 +39,11 @@ describe('components of status pages', () => {
     expect(of('up', 'unknown', 'stopped')).to.equal('up');
     expect(of('unknown', 'stopped')).to.equal('none');
     expect(of()).to.equal('none');
-    expect(findWorst(['up', 'none'])).to.equal('up');
+    expect(findWorstState(['up', 'none'])).to.equal('up');
   });
 
   it('show the worst monitor of each day', () => {
-    const { days, share } = getCondition(
+    const { days, share } = getComponentCondition(
       [
         monitor('a', 'up', {
           days: [
@@ -70,7 +70,7 @@ describe('components of status pages', () => {
   });
 
   it('stand for single monitors and for whole branches, cycles included', () => {
-    const family = buildFamily([
+    const family = buildMonitorIndex([
       monitor('a', 'up', { parent_source: 'c' }),
       monitor('b', 'up', { parent_source: 'a' }),
       monitor('c', 'up', { parent_source: 'b' }),
@@ -113,12 +113,12 @@ describe('the view of a status page', () => {
   });
 
   it('follows planned work by its times', () => {
-    const at = (now: string) => getState(announcement(), now);
+    const at = (now: string) => getAnnouncementState(announcement(), now);
     expect(at('2027-01-01T09:59:59.999Z')).to.equal('planned');
     expect(at('2027-01-01T10:00:00.000Z')).to.equal('underway');
     expect(at('2027-01-01T11:00:00.000Z')).to.equal('completed');
     const updates = [{ id: 'u', at: '', state: 'resolved' as const, text: '', by: '' }];
-    expect(getState(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
+    expect(getAnnouncementState(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
   });
 
   it('creates well-formed feeds of any text, with stable ids, without user names', () => {

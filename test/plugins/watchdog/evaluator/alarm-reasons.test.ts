@@ -12,7 +12,7 @@ describe('watchdog: reasons of alarms', () => {
   });
 
   const fail = (more: Partial<ReceivedHeartbeat>, message: string | null = null) =>
-    fixture.intake.beat(
+    fixture.intake.recordHeartbeat(
       { ...parseHeartbeat({ source: 'db-1', status: 'error', message }, undefined, true), ...more },
       ANYONE,
     );
@@ -52,8 +52,8 @@ describe('watchdog: reasons of alarms', () => {
 
   it('names the earlier report when the alarm was deferred', async () => {
     await fixture.monitors.create({ source: 'host' }, ANYONE);
-    await fixture.monitors.edit('db-1', { parent_source: 'host' }, ANYONE);
-    await fixture.intake.beat(parseHeartbeat({ source: 'host', status: 'error' }, undefined, true), ANYONE);
+    await fixture.monitors.update('db-1', { parent_source: 'host' }, ANYONE);
+    await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'host', status: 'error' }, undefined, true), ANYONE);
     await fail({ exit_code: 7 }, 'no route');
     await fixture.beat('host');
     fixture.clock.advance(2 * MINUTE);

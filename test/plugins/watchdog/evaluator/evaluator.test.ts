@@ -113,8 +113,8 @@ for (const engine of STORES) {
 
     it('suppresses below a down ancestor over levels, in any order of rows', async () => {
       for (const source of ['z-root', 'm-mid', 'a-leaf']) await fixture.beat(source, { interval: 1 });
-      await fixture.monitors.edit('a-leaf', { parent_source: 'm-mid' }, ANYONE);
-      await fixture.monitors.edit('m-mid', { parent_source: 'z-root' }, ANYONE);
+      await fixture.monitors.update('a-leaf', { parent_source: 'm-mid' }, ANYONE);
+      await fixture.monitors.update('m-mid', { parent_source: 'z-root' }, ANYONE);
       fixture.clock.advance(MINUTE);
       const run = await fixture.evaluate();
       expect(run).to.include({ to_down: 3, alarms_emitted: 1, alarms_suppressed: 2 });
@@ -140,7 +140,7 @@ for (const engine of STORES) {
         next_check_at: new Date(silent + i).toISOString(),
       }));
       await monitors.bulk(docs.map((doc) => ({ insert: doc })));
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       const run = await fixture.evaluate();
       expect(run).to.include({ result: 'ok', errors: 0, evaluated: most, to_down: most });
       const told = docs.flatMap(({ source }, i) => (alone(i) ? [source] : []));
@@ -154,7 +154,7 @@ for (const engine of STORES) {
     it('does not suppress below a stopped, warning or up parent', async () => {
       await fixture.beat('p', { interval: 1, status: 'stopped' });
       await fixture.beat('c', { interval: 1 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       expect(names()).to.deep.equal(['monitor.down c']);
@@ -164,8 +164,8 @@ for (const engine of STORES) {
       await fixture.beat('p', { interval: 100 });
       await fixture.beat('early', { interval: 1 });
       await fixture.beat('late', { interval: 150 });
-      await fixture.monitors.edit('early', { parent_source: 'p' }, ANYONE);
-      await fixture.monitors.edit('late', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('early', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('late', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       fixture.clock.advance(10 * MINUTE);
@@ -181,7 +181,7 @@ for (const engine of STORES) {
     const family = async (): Promise<void> => {
       await fixture.beat('p', { interval: 10 });
       await fixture.beat('c', { interval: 10 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       expect(names()).to.deep.equal(['monitor.down p']);
@@ -218,7 +218,7 @@ for (const engine of STORES) {
     it('waits as long as the child’s interval when that is longer', async () => {
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 300 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(21 * MINUTE);
       await fixture.evaluate();
       await fixture.beat('p', { interval: 10_000 });
@@ -234,8 +234,8 @@ for (const engine of STORES) {
       await fixture.beat('g', { interval: 10 });
       await fixture.beat('p', { interval: 10 });
       await fixture.beat('c', { interval: 10 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
-      await fixture.monitors.edit('p', { parent_source: 'g' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('p', { parent_source: 'g' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       await fixture.beat('p', { interval: 10_000 });
@@ -271,8 +271,8 @@ for (const engine of STORES) {
       await fixture.beat('top', { interval: 10 });
       await fixture.beat('mid', { interval: 10_000 });
       await fixture.beat('leaf', { interval: 10 });
-      await fixture.monitors.edit('mid', { parent_source: 'top' }, ANYONE);
-      await fixture.monitors.edit('leaf', { parent_source: 'mid' }, ANYONE);
+      await fixture.monitors.update('mid', { parent_source: 'top' }, ANYONE);
+      await fixture.monitors.update('leaf', { parent_source: 'mid' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       expect(await fixture.monitor('leaf')).to.include({ alarm: 'suppressed', suppressed_by: 'top' });
@@ -290,12 +290,12 @@ for (const engine of STORES) {
       await fixture.beat('top', { interval: 10 });
       await fixture.beat('mid', { interval: 10_000 });
       await fixture.beat('leaf', { interval: 10 });
-      await fixture.monitors.edit('mid', { parent_source: 'top' }, ANYONE);
-      await fixture.monitors.edit('leaf', { parent_source: 'mid' }, ANYONE);
+      await fixture.monitors.update('mid', { parent_source: 'top' }, ANYONE);
+      await fixture.monitors.update('leaf', { parent_source: 'mid' }, ANYONE);
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
       expect(names()).to.deep.equal(['monitor.down top']);
-      await fixture.monitors.edit('mid', { parent_source: null }, ANYONE);
+      await fixture.monitors.update('mid', { parent_source: null }, ANYONE);
       fixture.clock.advance(59_999);
       await fixture.evaluate();
       expect(names()).to.have.lengthOf(1);
@@ -367,7 +367,7 @@ for (const engine of STORES) {
     it('a parent whose heartbeat wins against the run leaves its child to a deferred alarm', async () => {
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 1 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(MINUTE);
       const { monitors } = fixture.deps;
       const other = fixtureOn(store, fixture.clock);
@@ -389,25 +389,25 @@ for (const engine of STORES) {
     });
 
     it('credits its own outage once, and only the part since the last heartbeat', async () => {
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 60 });
       fixture.clock.advance(10_000);
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       fixture.clock.advance(HOUR);
       expect(await fixture.evaluate(), 'the gap is still open').to.include({ to_down: 0, to_warning: 0 });
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       expect(await fixture.evaluate()).to.include({ to_down: 0, to_warning: 0 });
       const before = fixture.told.length;
       for (let i = 0; i < 2; i++) {
         fixture.clock.advance(55_000);
-        await fixture.outages.stamp();
+        await fixture.outages.recordLiveness();
       }
       expect(await fixture.evaluate()).to.include({ to_warning: 0 });
       fixture.clock.advance(1);
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
       for (let i = 0; i < 3; i++) {
         fixture.clock.advance(40_000);
-        await fixture.outages.stamp();
+        await fixture.outages.recordLiveness();
       }
       expect(await fixture.evaluate()).to.include({ to_down: 1 });
       expect(fixture.told).to.have.lengthOf(before + 1);
@@ -415,7 +415,7 @@ for (const engine of STORES) {
     });
 
     it('does not count a gap of 60 s or less as outage', async () => {
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 10 });
       fixture.clock.advance(MINUTE);
       expect(await fixture.evaluate()).to.include({ to_down: 1 });
@@ -423,14 +423,14 @@ for (const engine of STORES) {
 
     it('counts no missing heartbeat that the service itself rejected, for any duration', async () => {
       let refused = false;
-      const full = fixtureOn(store, fixture.clock, (deps) => (deps.refuses = () => refused), 3);
+      const full = fixtureOn(store, fixture.clock, (deps) => (deps.isRejectingHeartbeats = () => refused), 3);
       const pass = async (ms: number): Promise<void> => {
         for (let at = 0; at < ms; at += 10_000) {
           full.clock.advance(10_000);
-          await full.outages.stamp();
+          await full.outages.recordLiveness();
         }
       };
-      await full.outages.stamp();
+      await full.outages.recordLiveness();
       await full.beat('a', { interval: 10 });
       refused = true;
       await pass(50_000);
@@ -444,7 +444,7 @@ for (const engine of STORES) {
     });
 
     it('starts on a full disk, and holds nothing of that time against a monitor', async () => {
-      await fixture.outages.stamp();
+      await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 10 });
       const full = fixtureOn(store, fixture.clock, undefined, 3);
       const { marks } = full.deps;
@@ -453,7 +453,7 @@ for (const engine of STORES) {
       fixture.clock.advance(50_000);
       full.deps.marks = marks;
       expect(await full.evaluate(), 'before its first sign of life').to.include({ to_down: 0, to_warning: 0 });
-      await full.outages.stamp();
+      await full.outages.recordLiveness();
       expect(await full.evaluate(), 'once there is room').to.include({ to_down: 0, to_warning: 0 });
       await full.outages.stop();
     });
@@ -550,7 +550,7 @@ for (const engine of STORES) {
       await fixture.beat('a', { interval: 60 });
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 1 });
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       fixture.clock.advance(5_000);
       await fixture.evaluate();
       await fixture.beat('p', { interval: 3600 });
@@ -575,25 +575,25 @@ for (const engine of STORES) {
 
     for (const [name, ms] of Object.entries({ 'an hour': HOUR, 'a year': 365 * 24 * HOUR })) {
       it(`reports a clock that is ${name} ahead and moved backwards in health until the next run, and detects silence`, async () => {
-        await fixture.outages.stamp();
+        await fixture.outages.recordLiveness();
         await fixture.beat('a', { interval: 60 });
         fixture.clock.set(fixture.clock.now() + ms);
         // A machine that slept: nobody was silent.
-        await fixture.outages.stamp();
+        await fixture.outages.recordLiveness();
         expect(await fixture.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
-        expect(await fixture.runs.health()).to.include({ ok: true });
+        expect(await fixture.runs.getHealth()).to.include({ ok: true });
         fixture.clock.set(fixture.clock.now() - ms);
-        expect(await fixture.runs.health()).to.include({ ok: false, age_seconds: 0 });
-        await fixture.outages.stamp();
+        expect(await fixture.runs.getHealth()).to.include({ ok: false, age_seconds: 0 });
+        await fixture.outages.recordLiveness();
         expect(await fixture.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
-        expect(await fixture.runs.health()).to.deep.equal({
+        expect(await fixture.runs.getHealth()).to.deep.equal({
           ok: true,
           last_run_at: fixture.clock.iso(),
           age_seconds: 0,
         });
         for (let n = 0; n < 7; n++) {
           fixture.clock.advance(40_000);
-          await fixture.outages.stamp();
+          await fixture.outages.recordLiveness();
         }
         expect(await fixture.evaluate()).to.include({ to_down: 1 });
       });
@@ -644,7 +644,7 @@ for (const engine of STORES) {
       fixture.clock.advance(120_001);
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
       fixture.clock.advance(3 * HOUR);
-      const { metrics } = await fixture.histories.history(await fixture.monitors.getMonitor('a', ANYONE), {
+      const { metrics } = await fixture.histories.getHistory(await fixture.monitors.getMonitor('a', ANYONE), {
         hours: 12,
       });
       expect(metrics['cpu']?.points.reduce((sum, { n }) => sum + n, 0)).to.equal(2);

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { times } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/budget.js';
 import { ANYONE, STORES, fixtureOn, type Told, type Fixture } from '../fixture.js';
 
 const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -166,7 +166,7 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
   } else if ((await fixture.monitors.find(step.source)) !== null) {
     if (step.do === 'delete') await fixture.monitors.remove(step.source, ANYONE);
     else {
-      await fixture.monitors.edit(step.source, { parent_source: step.parent }, ANYONE).catch((error: Error) => {
+      await fixture.monitors.update(step.source, { parent_source: step.parent }, ANYONE).catch((error: Error) => {
         if (!/circle|own parent/.test(error.message)) throw error;
       });
     }
@@ -177,7 +177,7 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
 const RUNS: Readonly<Record<string, number>> = { memory: 25, sqlite: 2, mongodb: 1 };
 
 for (const engine of STORES) {
-  const numRuns = times(RUNS[engine.name] ?? 1);
+  const numRuns = scaleRepeats(RUNS[engine.name] ?? 1);
   /** Over a fresh store, after one that may skip the test. */
   const within = (work: (fixture: Fixture, steps: Step[]) => Promise<void>) => async (steps: Step[]) => {
     const { store, close } = await engine.open(() => expect.fail('the engine went away'));
@@ -197,7 +197,7 @@ for (const engine of STORES) {
     });
 
     it('has the same states, alarms and events after every step', async function () {
-      this.timeout(times(300_000));
+      this.timeout(scaleRepeats(300_000));
       // A fixed forest: b and c below a, d below c, e below d; f alone.
       const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
       await fc.assert(
@@ -212,7 +212,7 @@ for (const engine of STORES) {
               if (step.do === 'beat') {
                 const parent = parents[step.source] ?? null;
                 if (fresh && parent !== null)
-                  await fixture.monitors.edit(step.source, { parent_source: parent }, ANYONE);
+                  await fixture.monitors.update(step.source, { parent_source: parent }, ANYONE);
                 model.beat(step, parent, now);
               } else if (step.do === 'evaluate') model.evaluate(now);
               else if (step.do === 'set back') model.setBack(now);
@@ -234,7 +234,7 @@ for (const engine of STORES) {
     });
 
     it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
-      this.timeout(times(300_000));
+      this.timeout(scaleRepeats(300_000));
       await fc.assert(
         fc.asyncProperty(
           steps(moving),

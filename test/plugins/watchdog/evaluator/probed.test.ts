@@ -9,7 +9,7 @@ describe('watchdog: probed monitors', () => {
     fixture = await memoryFixture();
   });
   const seen = (status: string, probed = true) =>
-    fixture.intake.beat(
+    fixture.intake.recordHeartbeat(
       { ...parseHeartbeat({ source: 'shop', status, interval: 20 }, undefined, true), probed },
       ANYONE,
     );

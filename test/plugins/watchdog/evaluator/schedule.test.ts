@@ -58,7 +58,7 @@ for (const engine of STORES) {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       await fixture.beat('job');
       fixture.clock.set(Date.parse('2026-03-28T02:00:00Z'));
-      await fixture.intake.start('job', ANYONE, { run: '', interval: null });
+      await fixture.intake.recordRunStart('job', ANYONE, { run: '', interval: null });
       expect(await at('2026-03-28T02:10:00.000Z'), 'it runs').to.equal('up');
       expect(await at('2026-03-28T02:10:00.001Z')).to.equal('down');
     });
@@ -76,12 +76,12 @@ for (const engine of STORES) {
     it('takes the place of an interval, and gives it back', async () => {
       await fixture.monitors.create({ source: 'job', interval_seconds: 60 }, ANYONE);
       await fixture.beat('job');
-      const daily = await fixture.monitors.edit('job', { schedule: '@daily' }, ANYONE);
+      const daily = await fixture.monitors.update('job', { schedule: '@daily' }, ANYONE);
       expect(daily).to.include({ interval_seconds: null, schedule: '@daily', timezone: 'UTC', grace_seconds: 3600 });
       fixture.clock.advance(HOUR);
       await fixture.evaluate();
       expect(await fixture.monitor('job')).to.include({ state: 'up' });
-      const minute = await fixture.monitors.edit('job', { interval_seconds: 60 }, ANYONE);
+      const minute = await fixture.monitors.update('job', { interval_seconds: 60 }, ANYONE);
       expect(minute).to.include({ interval_seconds: 60, schedule: null, timezone: null, grace_seconds: null });
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
@@ -97,7 +97,7 @@ for (const engine of STORES) {
       expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
       expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/together/);
       expect(await make(berlin)).to.deep.equal({});
-      expect(await refused(fixture.monitors.edit('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property('timezone');
+      expect(await refused(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property('timezone');
     });
   });
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat, getRequestedState } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ANYONE, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
@@ -20,10 +20,10 @@ async function codeOf(run: Promise<unknown>): Promise<string> {
 describe('watchdog heartbeat (pure)', () => {
   it('validates sources', () => {
     for (const good of ['a', 'web-1', 'host/a.b:80@x_y', '...', 'a..b', 'x'.repeat(128)]) {
-      expect(MONITOR_SOURCE.test(good), good).to.equal(true);
+      expect(MONITOR_SOURCE_PATTERN.test(good), good).to.equal(true);
     }
     for (const bad of ['', '.', '..', 'a/../b', './a', 'a/.', 'ä', 'a b', 'a\n', 'x'.repeat(129)]) {
-      expect(MONITOR_SOURCE.test(bad), JSON.stringify(bad)).to.equal(false);
+      expect(MONITOR_SOURCE_PATTERN.test(bad), JSON.stringify(bad)).to.equal(false);
     }
   });
 
@@ -143,7 +143,7 @@ for (const engine of STORES) {
       expect(answers.filter(({ previous_state }) => previous_state === null)).to.have.lengthOf(1);
       const page = await fixture.status.listPage({}, ANYONE);
       expect(page.docs).to.have.lengthOf(1);
-      const { metrics } = await fixture.histories.history(page.docs[0]!, { hours: 1 });
+      const { metrics } = await fixture.histories.getHistory(page.docs[0]!, { hours: 1 });
       expect(
         metrics['n']?.points.reduce((sum, { n }) => sum + n, 0),
         'no sample was lost',
@@ -153,7 +153,7 @@ for (const engine of STORES) {
 
     it('a bound token reports for its own source only, before anything is looked up', async () => {
       const bound = { ...ANYONE, source: 'mine' };
-      const beat = (source: string) => fixture.intake.beat(parseHeartbeat({ source }), bound);
+      const beat = (source: string) => fixture.intake.recordHeartbeat(parseHeartbeat({ source }), bound);
       expect(await codeOf(beat('other'))).to.equal('source_mismatch');
       expect(await fixture.monitors.find('other')).to.equal(null);
       expect((await beat('mine')).created).to.equal(true);
@@ -161,17 +161,17 @@ for (const engine of STORES) {
 
     it('a token of a project makes monitors of it and touches no others', async () => {
       const shop = { ...ANYONE, project: 'shop' };
-      await fixture.intake.beat(parseHeartbeat({ source: 'a' }), shop);
+      await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'a' }), shop);
       expect((await fixture.monitor('a')).project).to.equal('shop');
       await fixture.beat('b');
-      expect(await codeOf(fixture.intake.beat(parseHeartbeat({ source: 'b' }), shop))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'b' }), shop))).to.equal('insufficient_scope');
     });
 
     it('an error takes the monitor down where that is configured, with suppression and event', async () => {
       fixture = fixtureOn(store, fixture.clock, (deps) => (deps.config.error_status_is_down = true));
       await fixture.beat('p');
       await fixture.beat('c');
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       expect(await fixture.beat('p', { status: 'error' })).to.include({ state: 'down', changed: true });
       expect(await fixture.beat('p', { status: 'failed' })).to.include({ state: 'down', changed: false });
       await fixture.beat('c', { status: 'error' });
@@ -197,7 +197,7 @@ for (const engine of STORES) {
       await fixture.beat('a', { os: 'Linux 6', metrics: { cpu: 3, note: 'x' }, interval: 10 });
       fixture.clock.advance(25_000);
       await fixture.evaluate();
-      await fixture.monitors.edit('a', { name: 'Web' }, ANYONE);
+      await fixture.monitors.update('a', { name: 'Web' }, ANYONE);
       expect(await fixture.monitor('a')).to.deep.include({
         name: 'Web',
         os: 'Linux 6',
@@ -208,7 +208,7 @@ for (const engine of STORES) {
 
     it('PATCH of the interval moves the thresholds of a monitor whose heartbeats name none', async () => {
       await fixture.beat('a');
-      await fixture.monitors.edit('a', { interval_seconds: 1 }, ANYONE);
+      await fixture.monitors.update('a', { interval_seconds: 1 }, ANYONE);
       fixture.clock.advance(2001);
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
     });
@@ -217,8 +217,8 @@ for (const engine of STORES) {
       await fixture.monitors.create({ source: 'a', parent_source: 'ghost' }, ANYONE);
       await fixture.monitors.create({ source: 'b', parent_source: 'a' }, ANYONE);
       await fixture.monitors.create({ source: 'c', parent_source: 'b' }, ANYONE);
-      expect(await codeOf(fixture.monitors.edit('a', { parent_source: 'c' }, ANYONE))).to.equal('conflict');
-      expect(await codeOf(fixture.monitors.edit('a', { parent_source: 'a' }, ANYONE))).to.equal('conflict');
+      expect(await codeOf(fixture.monitors.update('a', { parent_source: 'c' }, ANYONE))).to.equal('conflict');
+      expect(await codeOf(fixture.monitors.update('a', { parent_source: 'a' }, ANYONE))).to.equal('conflict');
       expect(await codeOf(fixture.monitors.create({ source: 'ghost', parent_source: 'c' }, ANYONE))).to.equal(
         'conflict',
       );
@@ -241,7 +241,7 @@ for (const engine of STORES) {
       expect(await fixture.monitors.find('a')).to.equal(null);
       expect(await fixture.beat('a')).to.include({ created: true, previous_state: null });
       const again = await fixture.monitors.getMonitor('a', ANYONE);
-      expect((await fixture.histories.history(again, { hours: 1 })).metrics).to.deep.equal({});
+      expect((await fixture.histories.getHistory(again, { hours: 1 })).metrics).to.deep.equal({});
       stuck = false;
       fixture.clock.advance(11_000);
       await fixture.outbox.reconcile();

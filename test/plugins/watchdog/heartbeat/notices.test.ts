@@ -53,7 +53,7 @@ describe('watchdog events', () => {
       const checks = { answer: { ok: status === 'ok' }, certificate: { ok: days_left >= 14, message: 'x' } };
       const certificate = { days_left, expires_at: '2027-01-01T00:00:00.000Z', warn_days: 14 };
       const seen = parseHeartbeat({ source: 'tls', status, checks, certificate }, undefined, true);
-      await fixture.intake.beat({ ...seen, probed: true, unsure: status === 'warning' }, ANYONE);
+      await fixture.intake.recordHeartbeat({ ...seen, probed: true, unsure: status === 'warning' }, ANYONE);
     };
     for (const days of [20, 14, 13, 13, 8, 6, 6, 2, 0, 90, 12]) await see(days);
     await fixture.settled();

@@ -435,7 +435,7 @@ describe('watchdog routes', function () {
     expect(gone.headers['location']).to.equal(here);
     expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
     expect((await browser.get(here)).text).to.include('revoked');
-    expect((await fixture.parts.audit.recent(5)).items.map(({ action }) => action)).to.include.members([
+    expect((await fixture.parts.audit.listRecent(5)).items.map(({ action }) => action)).to.include.members([
       'token.created',
       'token.revoked',
     ]);
@@ -481,7 +481,7 @@ describe('watchdog routes', function () {
     const gone = await browser.post('/monitors/ui%2F1/delete', {}, '/monitors/ui%2F1');
     expect(gone.headers['location']).to.equal('/monitors');
     expect((await browser.get('/monitors/ui%2F1')).status).to.equal(404);
-    expect((await fixture.parts.audit.recent(10)).items.map(({ action }) => action)).to.include.members([
+    expect((await fixture.parts.audit.listRecent(10)).items.map(({ action }) => action)).to.include.members([
       'monitor.created',
       'monitor.changed',
       'monitor.moved',

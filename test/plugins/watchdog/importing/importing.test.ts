@@ -1,12 +1,12 @@
 /** Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract 30). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
+import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/columns.js';
 import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported.js';
 import { parseKumaBackup } from '../../../../plugins/watchdog/importing/kuma.js';
-import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
-import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
+import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
+import { ANYONE, ensureCollections, fixtureOn, type Fixture } from '../fixture.js';
 
 const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
 const CHECKS = JSON.stringify({
@@ -74,13 +74,13 @@ const BACKUP = JSON.stringify({
 
 describe('importing monitors', () => {
   let fixture: Fixture;
-  beforeEach(async () => (fixture = fixtureOn(await ensured(new MemoryStore()))));
+  beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
   afterEach(() => fixture.settled());
 
   it('makes sources of any name', () => {
     expect(createSource('Nightly backup (Berlin)')).to.equal('nightly-backup-berlin');
     for (const name of ['Äpfel & Öl', '../..', '日本', 'a/../b', './x', '-.-', 'x'.repeat(500)]) {
-      expect(MONITOR_SOURCE.test(createSource(name)), `${name} → ${createSource(name)}`).to.equal(true);
+      expect(MONITOR_SOURCE_PATTERN.test(createSource(name)), `${name} → ${createSource(name)}`).to.equal(true);
     }
   });
 
@@ -92,14 +92,14 @@ describe('importing monitors', () => {
 
   it('rejects a CSV file whose first line has thousands of names', () => {
     const wide = `name${',x'.repeat(100_000)}\n${'a\n'.repeat(100_000)}`;
-    expect(() => parseColumns(wide)).to.throw(NotImportable);
+    expect(() => parseMonitorCsv(wide)).to.throw(NotImportable);
   });
 
   it('imports a chain of parents from its top, and breaks a circle', async () => {
     const rows = Array.from({ length: 40 }, (_, i) => `c${i},${i === 0 ? '' : `c${i - 1}`}`).toReversed();
     const circle = ['r1,r2', 'r2,r3', 'r3,r1', 'lost,nowhere'];
     const text = ['source,parent_source,group', ...[...rows, ...circle].map((row) => `${row},true`)].join('\n');
-    const { created } = await fixture.importer.importAll(parseColumns(text));
+    const { created } = await fixture.importer.importAll(parseMonitorCsv(text));
     expect(created.filter((source) => source.startsWith('c'))).to.deep.equal(rows.map((_, i) => `c${i}`));
     expect(created).to.include.members(['r1', 'r2', 'r3', 'lost']);
   });
@@ -164,12 +164,12 @@ describe('importing monitors', () => {
   it('imports groups as parents, and checks of Kuma as probes', async () => {
     const saved = new Map<string, unknown>();
     fixture.deps.probes = () => ({
-      unknown: () => [],
-      check: async (given) => given,
+      listUnknownFields: () => [],
+      validate: async (given) => given,
       save: async (source, checked) => void saved.set(source, checked),
-      of: async () => null,
-      summary: () => '',
-      href: () => '/',
+      find: async () => null,
+      formatSummary: () => '',
+      getHref: () => '/',
     });
     const report = await fixture.importer.importAll(parseKumaBackup(BACKUP));
     expect(report.created[0]).to.equal('all-of-it');

@@ -1,12 +1,12 @@
 /** Imports are repeatable: they update and never duplicate (contract 30, amendments; field reports W30 and W32). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { parseColumns } from '../../../../plugins/watchdog/importing/columns.js';
+import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/columns.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { invalid } from '../../../../kernel/errors.js';
 import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { parseKumaBackup, parseKumaTables } from '../../../../plugins/watchdog/importing/kuma.js';
-import { ANYONE, ensured, fixtureOn, HOUR, type Fixture } from '../fixture.js';
+import { ANYONE, ensureCollections, fixtureOn, HOUR, type Fixture } from '../fixture.js';
 
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
 const DAY = 86_400;
@@ -16,18 +16,18 @@ describe('importing monitors again', () => {
   let saved: Map<string, Record<string, unknown>>;
   beforeEach(async () => {
     saved = new Map();
-    fixture = fixtureOn(await ensured(new MemoryStore()));
+    fixture = fixtureOn(await ensureCollections(new MemoryStore()));
     fixture.deps.probes = () => ({
-      unknown: () => [],
-      check: async (given) => given,
+      listUnknownFields: () => [],
+      validate: async (given) => given,
       save: async (source, checked) =>
         void (checked === null ? saved.delete(source) : saved.set(source, checked as Record<string, unknown>)),
-      of: async (source) => {
+      find: async (source) => {
         const { headers: _headers, ...shown } = saved.get(source) ?? {};
         return saved.has(source) ? (shown as never) : null;
       },
-      summary: () => '',
-      href: () => '/',
+      formatSummary: () => '',
+      getHref: () => '/',
     });
   });
   afterEach(() => fixture.settled());
@@ -59,7 +59,7 @@ describe('importing monitors again', () => {
     const probes = fixture.deps.probes();
     fixture.deps.probes = () => ({
       ...(probes as NonNullable<typeof probes>),
-      check: async () => {
+      validate: async () => {
         throw invalid({ 'probe.kind': 'icmp cannot be used: this system has no ping' });
       },
     });
@@ -161,7 +161,7 @@ describe('importing monitors again', () => {
     const check = { name: 'Odd', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', schedule: 'Mon..Fri 12:00', tz: 'UTC' };
     const report = await fixture.importer.importAll(parseHealthchecks(JSON.stringify([check])));
     expect(report.notes.map(({ note }) => note).join()).to.match(/^Left out.*schedule/);
-    await fixture.intake.beat(parseHeartbeat({ source: 'odd' }), ANYONE, { run: null, interval: null });
+    await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'odd' }), ANYONE, { run: null, interval: null });
     fixture.clock.advance(100 * HOUR);
     await fixture.evaluate();
     expect((await fixture.monitor('odd')).state).to.equal('up');
@@ -174,7 +174,7 @@ describe('importing monitors again', () => {
       'web-1;"Web; ""one""";3600;60;prod,web;rack;;;',
       ';Shop;;;;;https://shop.example/;200;red',
     ].join('\r\n');
-    const report = await fixture.importer.importAll(parseColumns(`\ufeff${csv}\r\n`));
+    const report = await fixture.importer.importAll(parseMonitorCsv(`\ufeff${csv}\r\n`));
     expect(report).to.deep.include({ created: ['shop'], known: ['web-1'], updated: ['web-1'] });
     expect(report.notes).to.deep.equal([{ monitor: 'shop', note: 'There is no column colour.' }]);
     expect(await fixture.monitor('web-1')).to.include({
@@ -184,7 +184,7 @@ describe('importing monitors again', () => {
     });
     expect((await fixture.monitor('web-1')).tags).to.deep.equal(['prod', 'web']);
     expect(saved.get('shop')).to.deep.equal({ kind: 'http', url: 'https://shop.example/', expected_status: '200' });
-    expect((await fixture.importer.importAll(parseColumns(csv))).created).to.deep.equal([]);
+    expect((await fixture.importer.importAll(parseMonitorCsv(csv))).created).to.deep.equal([]);
   });
 
   it('imports the same monitor from each format of Uptime Kuma', () => {

@@ -1,11 +1,11 @@
 /** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
 import { expect } from 'chai';
-import type { AlarmWord } from '../../../../ports/domain/alarms/receivers.js';
+import type { AlarmAcknowledgement } from '../../../../ports/domain/alarms/receivers.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { formatCsv, toIncidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
 import { getDailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
-import { isoOf } from '../../../../lib/time.js';
+import { toIsoString } from '../../../../lib/time.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -20,11 +20,11 @@ for (const engine of STORES) {
     const all = async (query: object = {}): Promise<IncidentView[]> =>
       (await fixture.incidents.listPage(query, ANYONE)).items;
     const fail = (source: string, message: string) =>
-      fixture.intake.beat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
+      fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
     it('starts with the silence, records its alarm, and ends with the heartbeat', async () => {
       await fixture.beat('a', { interval: 60 });
-      const began = isoOf(fixture.clock.now() + 4 * MINUTE);
+      const began = toIsoString(fixture.clock.now() + 4 * MINUTE);
       fixture.clock.advance(5 * MINUTE);
       await fixture.evaluate();
       const [open] = await all({ open: true });
@@ -44,7 +44,7 @@ for (const engine of STORES) {
         id: open?.id,
         duration_seconds: 120,
         ended_in: 'up',
-        recovered_at: isoOf(fixture.clock.now()),
+        recovered_at: toIsoString(fixture.clock.now()),
       });
       expect(await all({ open: true })).to.deep.equal([]);
       expect(await all({ source: 'b' })).to.deep.equal([]);
@@ -53,7 +53,7 @@ for (const engine of STORES) {
     it('keeps what the heartbeat said of it, and who held its alarm back', async () => {
       await fixture.beat('p');
       await fixture.beat('c');
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       await fail('p', 'disk full');
       fixture.clock.advance(1000);
       await fail('c', 'no database');
@@ -62,7 +62,7 @@ for (const engine of STORES) {
       expect(parent).to.include({ source: 'p', note: 'disk full', message: 'Reported an error' });
       expect(child).to.include({ source: 'c', suppressed_by: 'p', alarm_at: null });
       await fixture.monitors.remove('c', ANYONE);
-      expect((await all({ source: 'c' }))[0]?.ended_at).to.equal(isoOf(fixture.clock.now()));
+      expect((await all({ source: 'c' }))[0]?.ended_at).to.equal(toIsoString(fixture.clock.now()));
     });
 
     it('writes of one incident never meet in a bulk, whose writes have no order', async () => {
@@ -76,7 +76,7 @@ for (const engine of STORES) {
       };
       await fixture.beat('p');
       await fixture.beat('c');
-      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
       await fail('p', 'disk full');
       fixture.clock.advance(1000);
       await fail('c', 'no database');
@@ -108,13 +108,13 @@ for (const engine of STORES) {
       await fixture.outbox.flush([{ ...doc, outbox: [...outbox] }]);
       const [again] = await all();
       expect(again).to.include({ cause: 'A full disk', message: 'Reported an error' });
-      expect(again?.comments).to.deep.equal([{ at: isoOf(fixture.clock.now()), by: 'tester', text: 'Cleaned up' }]);
+      expect(again?.comments).to.deep.equal([{ at: toIsoString(fixture.clock.now()), by: 'tester', text: 'Cleaned up' }]);
     });
 
     it('lists the recipients of the alarm and of its end', async () => {
       fixture.deps.receivers = () => [
         {
-          told: async ({ id }) => [
+          listReceivers: async ({ id }) => [
             { kind: 'webhook', name: `hook of ${id.slice(0, 4)}`, state: 'success', at: null, href: '/' },
           ],
         },
@@ -146,11 +146,11 @@ for (const engine of STORES) {
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
       const mia = { ...ANYONE, name: 'mia' };
-      const words: AlarmWord[] = [];
+      const words: AlarmAcknowledgement[] = [];
       fixture.deps.receivers = () => [
-        { told: () => Promise.resolve([]), said: async (word) => void words.push(word) },
+        { listReceivers: () => Promise.resolve([]), forwardAcknowledgement: async (word) => void words.push(word) },
         // One that only tells who was told.
-        { told: () => Promise.resolve([]) },
+        { listReceivers: () => Promise.resolve([]) },
       ];
       const at = fixture.clock.iso();
       const taken = await fixture.incidents.acknowledge(id, true, ANYONE);
@@ -202,7 +202,7 @@ describe('incidents (pure)', () => {
     for (let day = 0; day < 420; day++) {
       await fixture.beat('a', { status: 'ok' });
       fixture.clock.advance(DAY - HOUR);
-      await fixture.intake.beat(parseHeartbeat({ source: 'a', status: 'error' }, undefined, true), ANYONE);
+      await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'a', status: 'error' }, undefined, true), ANYONE);
       fixture.clock.advance(HOUR);
     }
     await fixture.beat('a');

@@ -5,9 +5,9 @@ import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows
 import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
 import type { ServiceError } from '../../../../kernel/errors.js';
-import { isoOf } from '../../../../lib/time.js';
+import { toIsoString } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { rejection } from '../../../harness.js';
+import { getRejection } from '../../../harness.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, over, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -31,7 +31,7 @@ for (const engine of STORES) {
     );
 
     const told = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
-    const later = (ms: number): string => isoOf(fixture.clock.now() + ms);
+    const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
     const open = (given: NewWindow, caller: WatchdogCaller = ANYONE): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, caller);
     const refused = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
@@ -62,7 +62,7 @@ for (const engine of STORES) {
       await open({ sources: ['silent', 'well', 'failed'] });
       fixture.clock.advance(HOUR - 1000);
       await fixture.beat('well', { interval: 60 });
-      await fixture.intake.beat(parseHeartbeat({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
+      await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
       expect(await fixture.monitor('failed')).to.include({ state: 'maintenance', last_status: 'error' });
       await fixture.evaluate();
       expect(told()).to.deep.equal([]);
@@ -143,7 +143,7 @@ for (const engine of STORES) {
       const doc = await fixture.deps.windows.get(id);
       for (let n = 1; n < 1_000; n++)
         await fixture.deps.windows.insert({ ...(doc as WindowDoc), id: fixture.deps.ids.uuid() });
-      const fault = await rejection(open({ ...planned, sources: ['shop'] }, shop));
+      const fault = await getRejection(open({ ...planned, sources: ['shop'] }, shop));
       expect((fault as ServiceError).fields).to.deep.equal({
         sources: 'there are 1000 windows already: end some of them first',
       });
@@ -158,13 +158,13 @@ for (const engine of STORES) {
       for (const source of ['rack', 'shelf']) await fixture.monitors.create({ source, project: 'shop' }, ANYONE);
       for (const source of ['moved', 'left']) {
         await fixture.monitors.create({ source, parent_source: 'rack', project: 'shop' }, ANYONE);
-        await fixture.intake.beat(parseHeartbeat({ source, interval: 60 }), ANYONE);
+        await fixture.intake.recordHeartbeat(parseHeartbeat({ source, interval: 60 }), ANYONE);
       }
       await fixture.monitors.create({ source: 'below', parent_source: 'moved', project: 'shop' }, ANYONE);
       await open({ subtree: 'rack' }, { ...ANYONE, project: 'shop' });
       expect(await fixture.monitor('below')).to.include({ state: 'maintenance' });
-      await fixture.monitors.edit('moved', { parent_source: 'shelf' }, ANYONE);
-      await fixture.monitors.edit('left', { project: 'other' }, ANYONE);
+      await fixture.monitors.update('moved', { parent_source: 'shelf' }, ANYONE);
+      await fixture.monitors.update('left', { project: 'other' }, ANYONE);
       fixture.clock.advance(5 * MINUTE);
       await fixture.evaluate();
       for (const source of ['moved', 'left', 'below'])

@@ -4,7 +4,7 @@ import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat
 import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
 import { MIGRATIONS } from '../../../../plugins/watchdog/migrations.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
-import { isoOf } from '../../../../lib/time.js';
+import { toIsoString } from '../../../../lib/time.js';
 import { ANYONE, fixtureOn, HOUR, MINUTE, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
@@ -14,7 +14,7 @@ for (const engine of STORES) {
 
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
-    const later = (ms: number): string => isoOf(fixture.clock.now() + ms);
+    const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
     const silence = (given: NewWindow): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, ANYONE, 'silence');
     const told = async (): Promise<string[]> => {
@@ -86,12 +86,12 @@ for (const engine of STORES) {
       for (const source of ['warns', 'mended', 'tls']) await fixture.beat(source, { interval: 86_400 });
       await silence({ sources: ['warns', 'mended', 'tls'] });
       for (const source of ['warns', 'mended']) await fixture.beat(source, { interval: 86_400, status: 'warning' });
-      await fixture.intake.beat(probed, ANYONE);
+      await fixture.intake.recordHeartbeat(probed, ANYONE);
       await fixture.beat('mended', { interval: 86_400 });
       expect(await notices()).to.deep.equal([]);
       await pass(HOUR + 1);
       expect(await notices()).to.deep.equal(['monitor.warning warns']);
-      await fixture.intake.beat(probed, ANYONE);
+      await fixture.intake.recordHeartbeat(probed, ANYONE);
       expect(await notices()).to.deep.equal(['monitor.warning warns', 'monitor.certificate_expiring tls']);
     });
 
@@ -105,7 +105,7 @@ for (const engine of STORES) {
       await fixture.monitors.remove('gone', ANYONE);
       await fixture.beat('gone', { status: 'down' });
       expect(await told()).to.deep.equal(['monitor.down gone']);
-      await fixture.monitors.edit('moved', { parent_source: null }, ANYONE);
+      await fixture.monitors.update('moved', { parent_source: null }, ANYONE);
       await fixture.evaluate();
       await pass(2 * MINUTE);
       expect(await told()).to.deep.equal(['monitor.down gone', 'monitor.down moved deferred']);
@@ -153,11 +153,11 @@ for (const engine of STORES) {
       const now = fixture.clock.now();
       const morning = '2026-12-02T09:00:00.000Z';
       const times: Record<string, NewWindow> = {
-        hour: { from: isoOf(now - 40), until: isoOf(now - 40 + HOUR) },
+        hour: { from: toIsoString(now - 40), until: toIsoString(now - 40 + HOUR) },
         morning: { until: morning },
-        planned: { from: isoOf(now + HOUR), until: isoOf(now + 2 * HOUR) },
+        planned: { from: toIsoString(now + HOUR), until: toIsoString(now + 2 * HOUR) },
         repeats: { until: null, schedule: '12 17 * * *', duration_seconds: 3_600 },
-        long: { until: isoOf(now + 5 * HOUR) },
+        long: { until: toIsoString(now + 5 * HOUR) },
       };
       for (const source of sources) {
         const { id } = await fixture.windows.create({ sources: [source], ...times[source] }, ANYONE);

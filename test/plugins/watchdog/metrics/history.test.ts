@@ -90,7 +90,7 @@ describe('watchdog metric history', () => {
   });
 
   const history = async (query: object) =>
-    fixture.histories.history(await fixture.monitors.getMonitor('a', ANYONE), query);
+    fixture.histories.getHistory(await fixture.monitors.getMonitor('a', ANYONE), query);
 
   for (const [hours, points] of [
     [24, 300],
@@ -157,7 +157,7 @@ describe('watchdog metric history', () => {
         spring.clock.advance(MINUTE);
       }
       const doc = await spring.monitors.getMonitor('a', ANYONE);
-      const { metrics } = await spring.histories.history(doc, { hours: 6, resolution: 3600 });
+      const { metrics } = await spring.histories.getHistory(doc, { hours: 6, resolution: 3600 });
       expect(metrics['n']?.points.map(({ n }) => n)).to.deep.equal([60, 60, 60, 60, 60, 60]);
     }
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { getUtcOffset } from '../../../../lib/local-time.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { projectRoot } from '../../../architecture/tree.js';
-import { checkCron, CronInvalid, getNextDue } from '../../../../plugins/watchdog/model/cron.js';
+import { validateCron, CronInvalid, getNextDue } from '../../../../plugins/watchdog/model/cron.js';
 
 /** Due times from `from` on, as minutes of UTC. */
 function dues(expression: string, zone: string, from: string, n: number): string[] {
@@ -103,7 +103,7 @@ describe('cron expressions', () => {
     it(`rejects ${JSON.stringify(expression)} at position ${position}`, () => {
       const thrown = (): unknown => {
         try {
-          return checkCron(expression, 'UTC');
+          return validateCron(expression, 'UTC');
         } catch (error) {
           return error;
         }
@@ -115,7 +115,7 @@ describe('cron expressions', () => {
     });
 
   it('rejects an unknown time zone', () => {
-    expect(() => checkCron('@daily', 'Mars/Base')).to.throw(CronInvalid, /Mars\/Base/);
+    expect(() => validateCron('@daily', 'Mars/Base')).to.throw(CronInvalid, /Mars\/Base/);
   });
 
   it('is due at the times of the rule over every change of daylight saving, for any earlier query (property)', () => {
@@ -156,7 +156,7 @@ describe('cron expressions', () => {
     fc.assert(
       fc.property(expressions, fc.constantFrom(BERLIN, NEW_YORK, LORD_HOWE), (expression, zone) => {
         try {
-          checkCron(expression, zone);
+          validateCron(expression, zone);
         } catch (error) {
           return error instanceof CronInvalid && error.position !== null && error.position <= expression.length + 1;
         }

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { toVersionAdoption } from '../../../../plugins/watchdog/monitors/adoption.js';
-import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
+import { ANYONE, ensureCollections, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('watchdog: versions of the machines of a project', () => {
   let fixture: Fixture;
-  beforeEach(async () => (fixture = fixtureOn(await ensured(new MemoryStore()))));
+  beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
 
   const machine = async (source: string, app_version: string | null, project = 'shop'): Promise<void> => {
     await fixture.monitors.create({ source, project }, ANYONE);

@@ -4,7 +4,7 @@ import type { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import { getUptimeDays, getUptime, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
-import { DailyUptimes } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
+import { DailyUptimeReader } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
 import type { StatusQuery } from '../../../../plugins/watchdog/monitors/status.js';
 import { ANYONE, fixtureOn, HOUR, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
@@ -23,9 +23,9 @@ for (const engine of STORES) {
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const told = async (query: StatusQuery): Promise<Told> =>
-      JSON.parse((await fixture.status.status(query, ANYONE)).toString()) as Told;
+      JSON.parse((await fixture.status.getStatusJson(query, ANYONE)).toString()) as Told;
     const refusal = async (query: StatusQuery): Promise<ServiceError> => {
-      const fault: unknown = await fixture.status.status(query, ANYONE).catch((error: unknown) => error);
+      const fault: unknown = await fixture.status.getStatusJson(query, ANYONE).catch((error: unknown) => error);
       return fault as ServiceError;
     };
 
@@ -35,7 +35,7 @@ for (const engine of STORES) {
         fixture.clock.advance(5 * HOUR);
       }
       for (const source of ['m-03', 'm-07']) {
-        await fixture.intake.beat(parseHeartbeat({ source, status: 'error' }, undefined, true), ANYONE);
+        await fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error' }, undefined, true), ANYONE);
         fixture.clock.advance(7 * HOUR);
         await fixture.beat(source, { status: 'ok' });
       }
@@ -81,7 +81,7 @@ for (const engine of STORES) {
       await fixture.beat('a');
       await fixture.beat('b');
       const ids = (await told({})).monitors.map(({ id }) => id);
-      const reading = new DailyUptimes(fixture.deps).createReading(2, 7);
+      const reading = new DailyUptimeReader(fixture.deps).createReading(2, 7);
       await fixture.monitors.remove('a', ANYONE);
       expect([...(await reading.of(ids)).keys()]).to.deep.equal([ids[1]]);
     });

@@ -1,7 +1,7 @@
 /** The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MonitorForest, formatTreeJson, type Branch } from '../../../../plugins/watchdog/monitors/forest.js';
+import { MonitorForest, formatTreeJson, type TreeBranch } from '../../../../plugins/watchdog/monitors/forest.js';
 
 interface Item {
   source: string;
@@ -16,14 +16,14 @@ const items = fc
       .toSorted((a, b) => (a.source < b.source ? -1 : 1)),
   );
 
-const all = <T>(branches: readonly Branch<T>[]): Branch<T>[] =>
+const all = <T>(branches: readonly TreeBranch<T>[]): TreeBranch<T>[] =>
   branches.flatMap((branch) => [branch, ...all(branch.children)]);
 
 describe('forest of monitors', () => {
   it('places everyone once, below its parent, as far as the budget goes', async () => {
     await fc.assert(
       fc.asyncProperty(items, fc.nat(25), async (list, budget) => {
-        const forest = await MonitorForest.of(list);
+        const forest = await MonitorForest.create(list);
         const { branches, placed } = forest.buildBranches(forest.roots, budget);
         const flat = all(branches);
         expect(placed).to.equal(Math.min(budget, list.length));
@@ -41,7 +41,7 @@ describe('forest of monitors', () => {
     const isTroubled = ({ source }: Item): boolean => source.endsWith('3');
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
-        const forest = await MonitorForest.of(list);
+        const forest = await MonitorForest.create(list);
         const tallies = await forest.countSubtrees(isTroubled);
         for (const branch of all(forest.buildBranches(forest.roots, list.length).branches)) {
           const below = all(branch.children).map(({ item }) => item);
@@ -73,7 +73,7 @@ describe('forest of monitors', () => {
           return false;
         };
         const expected = list.map(({ source }) => source).filter(onCycle);
-        expect([...(await MonitorForest.of(list)).cycling]).to.have.members(expected);
+        expect([...(await MonitorForest.create(list)).cycling]).to.have.members(expected);
       }),
     );
   });
@@ -81,9 +81,9 @@ describe('forest of monitors', () => {
   it('writes the JSON that JSON.stringify would write', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
-        const forest = await MonitorForest.of(list);
+        const forest = await MonitorForest.create(list);
         const { branches } = forest.buildBranches(forest.roots, 100);
-        const plain = (branch: Branch<Item>): object => ({
+        const plain = (branch: TreeBranch<Item>): object => ({
           source: branch.item.source,
           children: branch.children.map(plain),
         });
@@ -99,7 +99,7 @@ describe('forest of monitors', () => {
       const name = (n: number): string => `m${String(n).padStart(6, '0')}`;
       return { source: name(i), parent_source: i === 0 ? null : name(i - 1) };
     });
-    const forest = await MonitorForest.of(chain);
+    const forest = await MonitorForest.create(chain);
     const { branches, placed } = forest.buildBranches(forest.roots, 50_000);
     expect(placed).to.equal(50_000);
     expect(formatTreeJson(branches, ({ source }) => `"source":"${source}"`)).to.match(/^\[\{.*\}\]$/);

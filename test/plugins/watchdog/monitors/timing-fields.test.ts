@@ -26,7 +26,7 @@ describe('monitor timing', () => {
     it(`rejects ${JSON.stringify(given)} by the field without effect, at creation and change`, async () => {
       expect(await fields(fixture.monitors.create({ source: 'a', ...given }, ANYONE))).to.deep.equal([field]);
       await fixture.monitors.create({ source: 'a' }, ANYONE);
-      expect(await fields(fixture.monitors.edit('a', given, ANYONE))).to.deep.equal([field]);
+      expect(await fields(fixture.monitors.update('a', given, ANYONE))).to.deep.equal([field]);
     });
 
   it('warns after the period, and is down after the grace too', async () => {
@@ -48,12 +48,12 @@ describe('monitor timing', () => {
   it('changes from one kind to another', async () => {
     await fixture.monitors.create({ source: 'a', period_seconds: 600 }, ANYONE);
     expect(await fixture.monitor('a')).to.include({ period_seconds: 600, grace_seconds: 3_600 });
-    expect(await fixture.monitors.edit('a', { grace_seconds: 60 }, ANYONE)).to.include({ grace_seconds: 60 });
-    const daily = await fixture.monitors.edit('a', { schedule: '@daily' }, ANYONE);
+    expect(await fixture.monitors.update('a', { grace_seconds: 60 }, ANYONE)).to.include({ grace_seconds: 60 });
+    const daily = await fixture.monitors.update('a', { schedule: '@daily' }, ANYONE);
     expect(daily).to.include({ period_seconds: null, schedule: '@daily', timezone: 'UTC', grace_seconds: 60 });
-    const interval = await fixture.monitors.edit('a', { interval_seconds: 5 }, ANYONE);
+    const interval = await fixture.monitors.update('a', { interval_seconds: 5 }, ANYONE);
     expect(interval).to.include({ schedule: null, period_seconds: null, grace_seconds: null, interval_seconds: 5 });
-    const run = await fixture.monitors.edit('a', { max_run_seconds: 90 }, ANYONE);
+    const run = await fixture.monitors.update('a', { max_run_seconds: 90 }, ANYONE);
     expect(run).to.include({ interval_seconds: 5, max_run_seconds: 90 });
     fixture.clock.advance(MINUTE);
   });

@@ -8,7 +8,7 @@ describe('watchdog: live topics', () => {
   it('a heartbeat that moves neither the first nor the last due time is seen', async () => {
     const fixture = await memoryFixture();
     const topic = buildMonitorTopics(fixture.deps, fixture).find(({ name }) => name === 'heartbeats');
-    const mark = async (): Promise<string | undefined> => topic?.mark('');
+    const mark = async (): Promise<string | undefined> => topic?.getRevision('');
     const without = await mark();
     await fixture.beat('soon', { interval: 60 });
     await fixture.beat('between', { interval: 3_600 });

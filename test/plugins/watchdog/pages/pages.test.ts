@@ -30,8 +30,8 @@ describe('watchdog pages', function () {
     const doc = await monitors.get(await idOf(source));
     if (doc === null) throw new Error(`no ${source}`);
     const now = fixture.clock.now();
-    const changed = new MonitorChangeSet(doc, ids, now).down(now, 'No heartbeat').assign(more);
-    await monitors.change({ id: doc.id }, changed.update());
+    const changed = new MonitorChangeSet(doc, ids, now).setDown(now, 'No heartbeat').assign(more);
+    await monitors.change({ id: doc.id }, changed.toUpdate());
   };
   const idOf = async (source: string): Promise<string> => {
     const { json } = await fixture.api('GET', `${BASE}/monitors/${encodeURIComponent(source)}`, ping);

@@ -2,21 +2,21 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { formatSpan } from '../../../../plugins/watchdog/model/why.js';
-import { ANYONE, ensured, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
+import { formatDuration } from '../../../../plugins/watchdog/model/why.js';
+import { ANYONE, ensureCollections, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('why a monitor is down', () => {
   let fixture: Fixture;
-  beforeEach(async () => (fixture = fixtureOn(await ensured(new MemoryStore()))));
+  beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
   afterEach(() => fixture.settled());
 
   const why = async (source: string, probed = false): Promise<string | undefined> =>
     (await fixture.explanations.explain(await fixture.monitors.getMonitor(source, ANYONE), probed))?.why;
   const fail = (source: string, message: string | null) =>
-    fixture.intake.beat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
+    fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
   it('spans have two units', () => {
-    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatSpan)).to.deep.equal([
+    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatDuration)).to.deep.equal([
       '0 s',
       '1 s',
       '5 min 44 s',
@@ -30,7 +30,7 @@ describe('why a monitor is down', () => {
     await fixture.beat('rack-3', { interval: 3600 });
     for (const source of ['a', 'b', 'c', 'd']) {
       await fixture.beat(source, { interval: source === 'd' ? 3600 : 60, message: 'ok' });
-      await fixture.monitors.edit(source, { parent_source: 'rack-3' }, ANYONE);
+      await fixture.monitors.update(source, { parent_source: 'rack-3' }, ANYONE);
     }
     expect(await why('a')).to.equal(undefined);
     fixture.clock.advance(5 * MINUTE + 44_000);
@@ -56,7 +56,7 @@ describe('why a monitor is down', () => {
     expect(await why('n')).to.equal('No heartbeat for 2 d; expected by 0 3 * * * (UTC) with a grace of 30 min.');
     await fixture.beat('n');
     fixture.clock.advance(1000);
-    await fixture.intake.start('n', ANYONE, { run: '', interval: null });
+    await fixture.intake.recordRunStart('n', ANYONE, { run: '', interval: null });
     fixture.clock.advance(HOUR);
     await fixture.evaluate();
     expect(await why('n')).to.equal('A run began 1 h ago and has not ended within 30 min.');

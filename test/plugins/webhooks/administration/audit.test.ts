@@ -17,7 +17,7 @@ describe('webhooks in the audit log', () => {
       secret: 'whsec_a-new-secret-of-the-webhook',
     });
     await fixture.registry.disable(ADMIN, id);
-    await fixture.registry.rotate(ADMIN, id);
+    await fixture.registry.rotateSecret(ADMIN, id);
     const [changed, disabled, rotated] = fixture.changes;
     expect(changed?.before).to.include({ name: 'receiver', url: 'hooks.example', secret: 'set' });
     expect(changed?.after).to.include({ name: 'renamed', url: 'other.example', secret: 'set' });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { RATE_EXCEEDED, type RateExceeded } from '../../../../ports/domain/bugs.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';
 import { memoryFixture, type Fixture } from '../fixture.js';
 
@@ -28,7 +28,7 @@ describe('webhook deliveries', function () {
   });
 
   const ended = async (): Promise<void> => {
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
   };
 
   it('sends the payload with every header of the contract, verifiable by both schemes', async () => {
@@ -180,7 +180,7 @@ describe('webhook deliveries', function () {
     const to = await receiver(() => undefined);
     fixture.deps.outbound = new (class {
       constructor(private readonly real: typeof fixture.deps.outbound) {}
-      judge: typeof fixture.deps.outbound.judge = (url, policy) => this.real.judge(url, policy);
+      checkUrl: typeof fixture.deps.outbound.checkUrl = (url, policy) => this.real.checkUrl(url, policy);
       request: typeof fixture.deps.outbound.request = (request) => {
         expect(request).to.include({ connectTimeoutMs: 5_000, timeoutMs: 15_000, maxBytes: 65_536 });
         return this.real.request({ ...request, timeoutMs: 200 });
@@ -239,9 +239,9 @@ describe('webhook deliveries', function () {
     await fixture.hook(to.url);
     // No receiver ever answers: a producer that waited for one would wait longer than this test may take.
     for (let i = 0; i < 20; i++) await fixture.emit();
-    await until('the first attempt', () => to.got.length === 1);
+    await waitUntil('the first attempt', () => to.got.length === 1);
     fixture.clock.advance(9_000);
-    await until('rows of what waits', async () => (await fixture.deps.deliveries.count({ state: 'pending' })) === 20);
+    await waitUntil('rows of what waits', async () => (await fixture.deps.deliveries.count({ state: 'pending' })) === 20);
   });
 
   it('works off a backlog in one worker, each once', async () => {
@@ -257,7 +257,7 @@ describe('webhook deliveries', function () {
     };
     const hook = await fixture.hook(to.url);
     await Promise.all(Array.from({ length: 100 }, () => fixture.emit()));
-    await until('all delivered', () => to.got.length === 100);
+    await waitUntil('all delivered', () => to.got.length === 100);
     await fixture.turn();
     expect(to.got).to.have.length(100);
     expect(most, 'one attempt at a time').to.equal(1);

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
 import type { StoredEvent } from '../../../../plugins/webhooks/model/event.js';
 import plugin from '../../../../plugins/webhooks/plugin.js';
-import { unserved, WatchedStore } from '../../../support/watched.js';
-import { ADMIN, ensured, fixtureOn } from '../fixture.js';
+import { listUncoveredQueries, WatchedStore } from '../../../support/watched.js';
+import { ADMIN, ensureCollections, fixtureOn } from '../fixture.js';
 
 describe('webhook delivery log', () => {
   it('finds the last attempt by its time, behind very many held deliveries that were never attempted', async () => {
     const store = new WatchedStore();
-    const fixture = fixtureOn(await ensured(store));
+    const fixture = fixtureOn(await ensureCollections(store));
     try {
       const { deliveries, clock, ids } = fixture.deps;
       const put = (more: object): Promise<void> => {
@@ -21,11 +21,11 @@ describe('webhook delivery log', () => {
       await put({ state: 'success', attempted_at: '2026-01-01T00:00:01.000Z', made: 1 });
       for (let i = 0; i < 20; i++) await put({});
       store.asked.length = 0;
-      expect(await fixture.log.last(ADMIN, 'hook')).to.include({ state: 'exhausted', made: 2 });
-      expect(await fixture.log.last(ADMIN, 'another')).to.equal(null);
+      expect(await fixture.log.findLastAttempted(ADMIN, 'hook')).to.include({ state: 'exhausted', made: 2 });
+      expect(await fixture.log.findLastAttempted(ADMIN, 'another')).to.equal(null);
       const asked = store.asked.filter(({ collection }) => collection === 'webhooks_deliveries');
       expect(asked.map(({ sort }) => sort)).to.deep.equal([[['attempted_at', 'desc']], [['attempted_at', 'desc']]]);
-      expect(unserved(asked, 'webhooks', plugin.collections ?? []).without).to.deep.equal([]);
+      expect(listUncoveredQueries(asked, 'webhooks', plugin.collections ?? []).without).to.deep.equal([]);
     } finally {
       await fixture.close();
     }

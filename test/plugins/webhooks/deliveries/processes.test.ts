@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
 import { toStoredEvent } from '../../../../plugins/webhooks/model/event.js';
-import { LEFTOVER_MS } from '../../../../plugins/webhooks/deliveries/fanout.js';
-import { LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
+import { STALE_MARKER_MS } from '../../../../plugins/webhooks/deliveries/fanout.js';
+import { DELIVERY_LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';
-import { ADMIN, ensured, MovedClock, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { ADMIN, ensureCollections, MovedClock, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 /** Twenty of each process. */
 const EVENTS = 60;
@@ -25,7 +25,7 @@ describe('webhooks: processes and crashes', function () {
   };
 
   beforeEach(async () => {
-    store = await ensured(new MemoryStore());
+    store = await ensureCollections(new MemoryStore());
     to = await Receiver.open();
   });
   afterEach(async () => {
@@ -49,7 +49,7 @@ describe('webhooks: processes and crashes', function () {
       const hook = await all[0]!.hook(to.url);
       await Promise.all(Array.from({ length: EVENTS }, (_, i) => all[i % 3]!.emit()));
       const success = (): Promise<number> => all[0]!.deps.deliveries.count({ state: 'success' });
-      await until('all delivered', async () => (await success()) === EVENTS);
+      await waitUntil('all delivered', async () => (await success()) === EVENTS);
       for (const fixture of all) await fixture.turn();
       const ids = to.got.map(({ headers }) => headers['x-svc-delivery']);
       expect(ids).to.have.length(EVENTS);
@@ -59,7 +59,7 @@ describe('webhooks: processes and crashes', function () {
   }
 
   it('repeats an attempt interrupted by a crash within 30 s, for any clocks', async () => {
-    expect(LEASE_MS).to.be.lessThan(28_000);
+    expect(DELIVERY_LEASE_MS).to.be.lessThan(28_000);
     const fixture = process(-3_600_000);
     const hook = await fixture.hook(to.url);
     const event = toStoredEvent(
@@ -76,7 +76,7 @@ describe('webhooks: processes and crashes', function () {
       lease_by: 'gone',
     });
     await fixture.turn();
-    fixture.clock.advance(LEASE_MS - 1_500);
+    fixture.clock.advance(DELIVERY_LEASE_MS - 1_500);
     await fixture.turn();
     expect(to.got, 'the other process may still be alive').to.have.length(0);
     fixture.clock.advance(1_600);
@@ -94,14 +94,14 @@ describe('webhooks: processes and crashes', function () {
     };
     await slow.hook(to.url);
     await slow.emit();
-    await until('the attempt', () => to.got.length === 1);
+    await waitUntil('the attempt', () => to.got.length === 1);
     const other = process();
     await other.turn();
-    other.clock.advance(LEASE_MS + 100);
+    other.clock.advance(DELIVERY_LEASE_MS + 100);
     await other.turn();
     expect(to.got).to.have.length(2);
     finish();
-    await slow.workers.idle();
+    await slow.workers.waitUntilIdle();
     expect((await slow.deliveries())[0]).to.include({ state: 'success', made: 1, counted: false });
     expect(slow.log_lines.messages('warn')).to.deep.equal(['an attempt ended after its lease']);
   });
@@ -119,11 +119,11 @@ describe('webhooks: processes and crashes', function () {
       const fixture = process(ahead);
       const before = await fixture.hook(to.url);
       await fixture.emit({ id: 'evt_done' });
-      await until('the marker gone', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
+      await waitUntil('the marker gone', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
       await fixture.deps.events.insert(left(fixtures[0]!, [before.id, 'deleted meanwhile']));
       await fixture.hook(to.url);
       await fixture.turn();
-      fixture.clock.advance(LEFTOVER_MS - 2_000);
+      fixture.clock.advance(STALE_MARKER_MS - 2_000);
       await fixture.turn();
       expect(to.got, 'perhaps at work in another process').to.have.length(1);
       fixture.clock.advance(2_100);
@@ -151,7 +151,7 @@ describe('webhooks: processes and crashes', function () {
     delete delivered.next_at;
     await fixture.deps.deliveries.insert({ ...delivered, state: 'success', made: 1 });
     await fixture.turn();
-    fixture.clock.advance(LEFTOVER_MS);
+    fixture.clock.advance(STALE_MARKER_MS);
     await fixture.turn();
     expect(to.got.map(({ headers }) => headers['x-svc-delivery'])).to.deep.equal([
       createDelivery(hooks[1]!.id, event, '').id,
@@ -166,9 +166,9 @@ describe('webhooks: processes and crashes', function () {
       Array.from({ length: 450 }, (_, i) => ({ insert: { ...event, id: `evt_${i}`, fan_by: `gone ${i % 7}` } })),
     );
     await fixture.turn();
-    fixture.clock.advance(LEFTOVER_MS);
+    fixture.clock.advance(STALE_MARKER_MS);
     await fixture.turn();
-    await until('all delivered', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 450);
+    await waitUntil('all delivered', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 450);
     expect(to.got).to.have.length(450);
     await fixture.fanout.waitUntilIdle();
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
@@ -179,7 +179,7 @@ describe('webhooks: processes and crashes', function () {
     await fixture.hook(to.url);
     const { outbound } = fixture.deps;
     fixture.deps.outbound = {
-      judge: (url, policy) => outbound.judge(url, policy),
+      checkUrl: (url, policy) => outbound.checkUrl(url, policy),
       request: () => {
         fixture.deps.outbound = outbound;
         return Promise.reject(new Error('a fault of our own'));
@@ -187,10 +187,10 @@ describe('webhooks: processes and crashes', function () {
     };
     await fixture.poller.stop();
     await fixture.emit();
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     expect(to.got).to.have.length(0);
     await fixture.turn();
-    fixture.clock.advance(LEASE_MS);
+    fixture.clock.advance(DELIVERY_LEASE_MS);
     await fixture.turn();
     expect(to.got).to.have.length(1);
     await fixture.fanout.waitUntilIdle();
@@ -202,9 +202,9 @@ describe('webhooks: processes and crashes', function () {
     const hook = await one.hook(to.url);
     await one.deps.events.insert(left(one, [hook.id]));
     for (const fixture of [one, two]) await fixture.turn();
-    for (const fixture of [one, two]) fixture.clock.advance(LEFTOVER_MS);
+    for (const fixture of [one, two]) fixture.clock.advance(STALE_MARKER_MS);
     await Promise.all([one.turn(), two.turn()]);
-    await until('the delivery', () => to.got.length > 0);
+    await waitUntil('the delivery', () => to.got.length > 0);
     for (const fixture of [one, two]) await fixture.turn();
     expect(to.got).to.have.length(1);
   });
@@ -214,10 +214,10 @@ describe('webhooks: processes and crashes', function () {
     const hook = await fixture.hook(to.url);
     await fixture.deps.events.insert(left(fixture, [hook.id]));
     await fixture.emit({ id: 'evt_1' });
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     expect(to.got, 'its marker leads to it').to.have.length(0);
     await fixture.turn();
-    fixture.clock.advance(LEFTOVER_MS);
+    fixture.clock.advance(STALE_MARKER_MS);
     await fixture.turn();
     expect(to.got).to.have.length(1);
   });
@@ -231,14 +231,14 @@ describe('webhooks: processes and crashes', function () {
     };
     const hook = await fixture.hook(to.url);
     await fixture.emit();
-    await until('the attempt', () => to.got.length === 1);
+    await waitUntil('the attempt', () => to.got.length === 1);
     await fixture.emit();
     const [first] = await fixture.deliveries(hook.id);
-    expect(first).to.include({ state: 'pending', made: 0, lease_by: fixture.queue.instance });
-    expect(await fixture.log.queued()).to.equal(2);
-    await until('no marker', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
+    expect(first).to.include({ state: 'pending', made: 0, lease_by: fixture.queue.instanceId });
+    expect(await fixture.log.countQueued()).to.equal(2);
+    await waitUntil('no marker', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
     finish();
-    await until('both', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 2);
+    await waitUntil('both', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 2);
     expect(to.got).to.have.length(2);
   });
 
@@ -248,10 +248,10 @@ describe('webhooks: processes and crashes', function () {
     to.answer = ({ response }) => (finish = () => response.writeHead(204).end());
     const hook = await fixture.hook(to.url);
     await Promise.all(Array.from({ length: 3 }, () => fixture.emit()));
-    await until('the attempt', () => to.got.length === 1);
+    await waitUntil('the attempt', () => to.got.length === 1);
     await fixture.registry.disable(ADMIN, hook.id);
     finish();
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     const states = (await fixture.deliveries()).map(({ state }) => state);
     expect(states).to.have.members(['success', 'held', 'held']);
     expect(to.got).to.have.length(1);
@@ -277,7 +277,7 @@ describe('webhooks: processes and crashes', function () {
     expect(failed).to.be.instanceOf(Error);
     fixture.deps.events.insert = real;
     await fixture.emit({ id: 'evt_1' });
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     expect(to.got).to.have.length(1);
   });
 
@@ -290,12 +290,12 @@ describe('webhooks: processes and crashes', function () {
         ? Promise.reject(new Error('the disk is full'))
         : real(ops);
     await fixture.emit({ id: 'evt_1' });
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     expect(to.got).to.have.length(1);
     expect((await fixture.deliveries())[0]).to.include({ state: 'pending', made: 0 });
     fixture.deps.deliveries.bulk = real;
     await fixture.turn();
-    fixture.clock.advance(LEASE_MS);
+    fixture.clock.advance(DELIVERY_LEASE_MS);
     await fixture.turn();
     expect(to.got).to.have.length(2);
     expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
@@ -308,8 +308,8 @@ describe('webhooks: processes and crashes', function () {
       for (let i = 0; i < 30; i++) {
         const n = to.got.length;
         await fixture.emit();
-        await until('the delivery', () => to.got.length === n + 1);
-        await until(
+        await waitUntil('the delivery', () => to.got.length === n + 1);
+        await waitUntil(
           'the worker rests',
           async () => (await fixture.deps.deliveries.count({ state: 'success' })) === n + 1,
         );
@@ -335,7 +335,7 @@ describe('webhooks: processes and crashes', function () {
     };
     await fixture.hook(to.url);
     await Promise.all(Array.from({ length: 10 }, () => fixture.emit()));
-    await until('the third', () => to.got.length === 3);
+    await waitUntil('the third', () => to.got.length === 3);
     const stopping = fixture.workers.stop();
     release();
     await stopping;

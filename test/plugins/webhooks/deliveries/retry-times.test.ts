@@ -16,7 +16,7 @@ describe('webhook retries and a clock that steps', function () {
     to = await Receiver.open(status(500));
     await fixture.hook(to.url);
     await fixture.emit();
-    await fixture.workers.idle();
+    await fixture.workers.waitUntilIdle();
     expect(to.got).to.have.length(1);
   });
   afterEach(async () => {

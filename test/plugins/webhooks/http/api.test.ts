@@ -3,10 +3,10 @@ import type { LookupAddress } from 'node:dns';
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { Names } from '../../../../adapters/node/names.js';
+import { HostResolver } from '../../../../adapters/node/names.js';
 import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 import { Receiver, status } from '../receiver.js';
 
@@ -19,7 +19,7 @@ interface Shown {
 }
 
 const resolve = async (name: string): Promise<LookupAddress[]> =>
-  name === 'meta.internal' ? [{ address: '169.254.169.254', family: 4 }] : new Names().resolve(name);
+  name === 'meta.internal' ? [{ address: '169.254.169.254', family: 4 }] : new HostResolver().resolve(name);
 
 describe('webhooks: API', function () {
   let fixture: HttpFixture;
@@ -179,7 +179,7 @@ describe('webhooks: API', function () {
   it('delivers an event of the bus, logs it, and shows the result', async () => {
     const { id } = await create();
     await emit({ event: 'bug.critical', data: { ref: 'shop-1' }, project_slug: 'shop' });
-    await until('the delivery', async () => {
+    await waitUntil('the delivery', async () => {
       const items = (await call('GET', `/webhooks/${id}/deliveries`)).json['items'] as Shown[];
       return items[0]?.['state'] === 'success';
     });
@@ -252,14 +252,14 @@ describe('webhooks: API', function () {
   it('redelivers', async () => {
     const { id } = await create();
     await emit();
-    await until('the first', () => to.got.length === 1);
+    await waitUntil('the first', () => to.got.length === 1);
     const deliveries = async (): Promise<Shown[]> =>
       (await call('GET', `/webhooks/${id}/deliveries?state=success`)).json['items'] as Shown[];
-    await until('its record', async () => (await deliveries()).length === 1);
+    await waitUntil('its record', async () => (await deliveries()).length === 1);
     const [delivery] = await deliveries();
     const answer = await call('POST', `/deliveries/${delivery?.id}/redeliver`);
     expect(answer.json['delivery']).to.include({ id: delivery?.id, state: 'pending' });
-    await until('the second', () => to.got.length === 2);
+    await waitUntil('the second', () => to.got.length === 2);
     expect(to.got[1]?.headers['x-svc-delivery']).to.equal(delivery?.id);
   });
 
@@ -309,7 +309,7 @@ describe('webhooks: API', function () {
       const items = (await call('GET', `/webhooks/${id}/deliveries`, undefined, bearer)).json['items'];
       return (items as { attempts: object[] }[])[0]?.attempts ?? [];
     };
-    await until('the attempt', async () => (await attempts(manage)).length === 1);
+    await waitUntil('the attempt', async () => (await attempts(manage)).length === 1);
     expect((await attempts(manage))[0]).to.include({ status_code: 200, excerpt: 'thanks' });
     const [seen] = await attempts(bound);
     expect(seen).to.include({ status_code: 200, excerpt: null }).and.not.have.property('public');
@@ -330,7 +330,7 @@ describe('webhooks: API', function () {
       const [delivery] = listed.json['items'] as { attempts: { error: unknown }[] }[];
       return delivery?.attempts.map(({ error }) => error) ?? [];
     };
-    await until('the attempt', async () => (await errors(manage)).length === 1);
+    await waitUntil('the attempt', async () => (await errors(manage)).length === 1);
     const whole = 'blocked: meta.internal: the address 169.254.169.254 is never allowed';
     const bare = 'blocked: the address is not allowed';
     expect([await errors(manage), await errors(bound)]).to.deep.equal([[whole], [bare]]);
@@ -347,7 +347,7 @@ describe('webhooks: API', function () {
     const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create();
     await emit({ project_slug: 'blog' });
-    await until('the delivery', async () => {
+    await waitUntil('the delivery', async () => {
       const items = (await call('GET', `/webhooks/${id}/deliveries`)).json['items'] as Shown[];
       return items[0]?.['state'] === 'success';
     });

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { buildDeliveryId } from '../../../../plugins/webhooks/model/delivery.js';
-import { MAX_BODY_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/event.js';
+import { MAX_PAYLOAD_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/event.js';
 import { parseEventList, listSubscribableEvents } from '../../../../plugins/webhooks/model/event-names.js';
-import { getRetryDelay, DELAYS_MS, parseRetryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
+import { getDeliveryRetryDelay, RETRY_DELAYS_MS, parseRetryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
 import {
   createWebhookSecret,
   signBody,
@@ -62,23 +62,23 @@ describe('the retry schedule', () => {
   const plain = { status_code: 500, retry_after_ms: null };
 
   it('is that of the contract, with 20 % jitter, and ends after eight', () => {
-    expect(DELAYS_MS.map((ms) => ms / 1000)).to.deep.equal([10, 60, 300, 900, 3600, 10_800, 21_600, 43_200]);
-    DELAYS_MS.forEach((ms, i) => {
-      expect(getRetryDelay(i + 1, plain, 0)).to.equal(ms * 0.8);
-      expect(getRetryDelay(i + 1, plain, 0.5)).to.equal(ms);
-      expect(getRetryDelay(i + 1, plain, 0.999_999_99)).to.be.closeTo(ms * 1.2, 1);
+    expect(RETRY_DELAYS_MS.map((ms) => ms / 1000)).to.deep.equal([10, 60, 300, 900, 3600, 10_800, 21_600, 43_200]);
+    RETRY_DELAYS_MS.forEach((ms, i) => {
+      expect(getDeliveryRetryDelay(i + 1, plain, 0)).to.equal(ms * 0.8);
+      expect(getDeliveryRetryDelay(i + 1, plain, 0.5)).to.equal(ms);
+      expect(getDeliveryRetryDelay(i + 1, plain, 0.999_999_99)).to.be.closeTo(ms * 1.2, 1);
     });
-    expect(getRetryDelay(9, plain, 0.5)).to.equal(null);
+    expect(getDeliveryRetryDelay(9, plain, 0.5)).to.equal(null);
   });
 
   it('ends the delivery immediately for 410', () => {
-    expect(getRetryDelay(1, { status_code: 410, retry_after_ms: null }, 0.5)).to.equal(null);
+    expect(getDeliveryRetryDelay(1, { status_code: 410, retry_after_ms: null }, 0.5)).to.equal(null);
   });
 
   for (const status_code of [429, 503]) {
     it(`${status_code} waits at least a minute, and up to twice the delay as requested`, () => {
       const wait = (failures: number, asked: number | null, random = 0.5): number | null =>
-        getRetryDelay(failures, { status_code, retry_after_ms: asked }, random);
+        getDeliveryRetryDelay(failures, { status_code, retry_after_ms: asked }, random);
       expect(wait(1, null)).to.equal(60_000);
       expect(wait(1, null, 0)).to.equal(60_000);
       expect(wait(1, 5_000)).to.equal(60_000);
@@ -90,7 +90,7 @@ describe('the retry schedule', () => {
   }
 
   it('other answers’ Retry-After is not heard', () => {
-    expect(getRetryDelay(1, { status_code: 500, retry_after_ms: 90_000 }, 0.5)).to.equal(10_000);
+    expect(getDeliveryRetryDelay(1, { status_code: 500, retry_after_ms: 90_000 }, 0.5)).to.equal(10_000);
   });
 
   it('reads Retry-After as seconds or as a date, and nothing else', () => {
@@ -173,7 +173,7 @@ describe('payloads', function () {
         ),
         (data) => {
           const body = buildPayload({ ...event, data });
-          expect(Buffer.byteLength(body)).to.be.at.most(MAX_BODY_BYTES);
+          expect(Buffer.byteLength(body)).to.be.at.most(MAX_PAYLOAD_BYTES);
           expect(JSON.parse(body)).to.include(event);
         },
       ),

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { buildWebhookTopics } from '../../../../plugins/webhooks/pages/live.js';
-import { until } from '../../../harness.js';
+import { waitUntil } from '../../../harness.js';
 import { ADMIN, fixtureOn, type Fixture } from '../fixture.js';
 import { Receiver, status } from '../receiver.js';
 
@@ -26,20 +26,20 @@ describe('webhooks: live topics', function () {
   it('a redelivery by another process that ends as it was moves the marks of its pages', async () => {
     const { id } = await here.hook(to.url);
     await here.emit();
-    await until('it is delivered', async () => (await here.deliveries(id))[0]?.state === 'success');
+    await waitUntil('it is delivered', async () => (await here.deliveries(id))[0]?.state === 'success');
     const delivery = (await here.deliveries(id))[0]?.id ?? '';
     const subjects: Record<string, string> = { webhooks: '', webhook: id, delivery };
     const marks = async (): Promise<Record<string, string>> => {
       const all = buildWebhookTopics(here.deps, here).map(async (topic) => [
         topic.name,
-        await topic.mark(subjects[topic.name] ?? ''),
+        await topic.getRevision(subjects[topic.name] ?? ''),
       ]);
       return Object.fromEntries(await Promise.all(all)) as Record<string, string>;
     };
     const before = await marks();
     expect(await marks()).to.deep.equal(before);
     await there.registry.redeliver(ADMIN, delivery);
-    await until('it is delivered again', async () => (await here.deliveries(id))[0]?.made === 2);
+    await waitUntil('it is delivered again', async () => (await here.deliveries(id))[0]?.made === 2);
     const after = await marks();
     expect(after['webhook']).to.not.equal(before['webhook']);
     expect(after['delivery']).to.not.equal(before['delivery']);
@@ -47,6 +47,6 @@ describe('webhooks: live topics', function () {
 
   it('of what is not there the mark is a text that stays', async () => {
     for (const topic of buildWebhookTopics(here.deps, here))
-      expect(await topic.mark('nobody')).to.equal(await topic.mark('nobody'));
+      expect(await topic.getRevision('nobody')).to.equal(await topic.getRevision('nobody'));
   });
 });

@@ -5,8 +5,8 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
-import { until } from '../../../harness.js';
-import type { Delivery } from '../../../../plugins/webhooks/model/delivery.js';
+import { waitUntil } from '../../../harness.js';
+import type { WebhookDelivery } from '../../../../plugins/webhooks/model/delivery.js';
 import type { Webhook } from '../../../../plugins/webhooks/model/webhook.js';
 import { HttpFixture, type Browser } from '../../access/http-fixture.js';
 import { PASSWORD } from '../../access/fixture.js';
@@ -54,7 +54,7 @@ describe('webhooks: pages', function () {
     await fixture.harness.kernel.events.emit({ ...event, data: { ref: 'a-1', title: '<i>broken</i>' } });
   };
   const delivered = (state: string): Promise<void> =>
-    until(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
+    waitUntil(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
 
   it('says what to do without webhooks', async () => {
     const page = await browser.get('/webhooks');
@@ -110,7 +110,7 @@ describe('webhooks: pages', function () {
     expect(page.text).to.include('&lt;i&gt;broken&lt;/i&gt;').and.not.include('<i>broken');
     const again = await browser.post(`${delivery}/redeliver`, {}, delivery);
     expect(again.status).to.equal(303);
-    await until('the second', () => to.got.length === 2);
+    await waitUntil('the second', () => to.got.length === 2);
     await delivered('success');
     const all = await browser.get('/webhooks');
     expect(all.text).to.include('HTTP 200');
@@ -190,13 +190,13 @@ describe('webhooks: pages', function () {
       to.answer = status(500, {}, 'broken');
       await emit();
       await delivered('retrying');
-      const [delivery] = (await store.collection<Delivery>('webhooks_deliveries').find()).items;
+      const [delivery] = (await store.collection<WebhookDelivery>('webhooks_deliveries').find()).items;
       return { path, delivery: delivery?.id ?? '' };
     };
     const set = async (state: string): Promise<void> => {
       await store
-        .collection<Delivery>('webhooks_deliveries')
-        .change({ state: 'retrying' }, { set: { state: state as Delivery['state'] }, unset: ['next_at'] });
+        .collection<WebhookDelivery>('webhooks_deliveries')
+        .change({ state: 'retrying' }, { set: { state: state as WebhookDelivery['state'] }, unset: ['next_at'] });
     };
     const breakIt = async (path: string): Promise<void> => {
       const set = { enabled: false, disabled_at: fixture.clock.iso(), disabled_reason: '20 deliveries failed' };
@@ -251,7 +251,7 @@ describe('webhooks: pages', function () {
       let release = (): void => undefined;
       to.answer = ({ response }) => (release = () => response.writeHead(200).end('fine'));
       await browser.post(`${here}/redeliver`, {}, here);
-      await until('the receiver has it', async () => to.got.length === 2);
+      await waitUntil('the receiver has it', async () => to.got.length === 2);
       const waiting = await browser.get(here);
       expect(waiting.text).to.include('http-equiv="refresh"').and.include('What comes of it appears here');
       release();

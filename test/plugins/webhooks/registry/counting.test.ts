@@ -23,7 +23,7 @@ describe('webhooks that disable themselves', function () {
     await fixture.turn();
   };
   const states = async (id: string): Promise<Record<string, number>> => {
-    const all = await fixture.log.states(id);
+    const all = await fixture.log.countByState(id);
     return Object.fromEntries(Object.entries(all).filter(([, n]) => n > 0));
   };
   const stored = async (id: string) => (await fixture.deps.webhooks.get(id)) ?? expect.fail('no webhook');
@@ -37,7 +37,7 @@ describe('webhooks that disable themselves', function () {
     expect(hook).to.include({ enabled: false, failures: 20 });
     expect(hook.disabled_reason).to.equal('20 deliveries in a row failed. The last one: HTTP 500');
     expect(await states(id)).to.deep.equal({ held: 20 });
-    expect((await fixture.log.health())['disabled']).to.deep.equal([
+    expect((await fixture.log.getHealth())['disabled']).to.deep.equal([
       { id, name: 'receiver', host: `127.0.0.1:${to.port}`, reason: hook.disabled_reason },
     ]);
     expect(fixture.log_lines.messages('warn')).to.deep.equal(['a webhook disabled itself']);
@@ -120,7 +120,7 @@ describe('webhooks that disable themselves', function () {
     await fixture.registry.disable(ADMIN, id);
     expect(await stored(id)).to.include({ enabled: false, disabled_reason: null });
     expect(await states(id)).to.deep.equal({ held: 2 });
-    expect(await fixture.log.health()).to.deep.equal({ ok: true, queued: 0, oldest_age_seconds: null, disabled: [] });
+    expect(await fixture.log.getHealth()).to.deep.equal({ ok: true, queued: 0, oldest_age_seconds: null, disabled: [] });
     to.answer = status(204);
     await fixture.registry.change(ADMIN, id, { enabled: true });
     await fixture.turn();
@@ -139,13 +139,13 @@ describe('webhooks that disable themselves', function () {
 
   it('a test delivery is not counted, works on a disabled webhook, and answers what came back', async () => {
     const { id } = await fixture.hook(to.url, { enabled: false });
-    const answer = await fixture.registry.test(ADMIN, id);
+    const answer = await fixture.registry.sendTest(ADMIN, id);
     expect(answer).to.include({ status_code: 500, error: 'HTTP 500', excerpt: '' });
     expect(to.got[0]?.headers).to.include({ 'x-svc-event': 'webhook.test', 'x-svc-attempt': '1' });
     expect(await stored(id)).to.include({ failures: 0 });
     expect(await fixture.deliveries()).to.deep.equal([]);
     await to.close();
-    expect((await fixture.registry.test(ADMIN, id)).error).to.match(/^connect: /);
+    expect((await fixture.registry.sendTest(ADMIN, id)).error).to.match(/^connect: /);
     to = await Receiver.open();
   });
 
@@ -173,15 +173,15 @@ describe('webhooks that disable themselves', function () {
     const other = await fixture.hook(to.url);
     await events(2);
     await fixture.deps.webhooks.remove({ id: other.id });
-    await fixture.log.forget();
+    await fixture.log.removeExpired();
     expect(await fixture.deliveries()).to.have.length(2);
     fixture.clock.advance(14 * DAY_MS - 60_000);
-    await fixture.log.forget();
+    await fixture.log.removeExpired();
     expect([await fixture.deps.events.count(), await fixture.deps.deliveries.count({ webhook_id: id })]).to.deep.equal([
       2, 2,
     ]);
     fixture.clock.advance(61_000);
-    await fixture.log.forget();
+    await fixture.log.removeExpired();
     expect([await fixture.deps.events.count(), await fixture.deps.deliveries.count()]).to.deep.equal([0, 0]);
   });
 });

@@ -2,16 +2,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { MongoClient, ObjectId, type Db } from 'mongodb';
-import { Workshop } from '../../../../../adapters/fs/workshop.js';
+import { ThreadPackageReader } from '../../../../../adapters/fs/workshop.js';
 import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
-import { FileReplaced, type ReleasePlace, type StoredFile } from '../../../../../ports/release-store.js';
+import { FileReplaced, type ReleaseLocation, type StoredFile } from '../../../../../ports/release-store.js';
 import { StoreUnavailable } from '../../../../../ports/store.js';
-import { packageOf, piecesOf, releaseStoreContract } from '../../../../kit/contracts/release-store.js';
-import { rejection, until } from '../../../../harness.js';
-import { mongoUrl, NO_MONGODB } from '../../../../support/mongo/server.js';
+import { buildPackage, splitChunks, releaseStoreContract } from '../../../../kit/contracts/release-store.js';
+import { getRejection, waitUntil } from '../../../../harness.js';
+import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../../support/mongo/server.js';
 import { TcpProxy } from '../../../../support/tcp-proxy.js';
 
-const PLACE: ReleasePlace = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+const PLACE: ReleaseLocation = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
 const BETA = { ...PLACE, channel: 'beta' };
 const PATH = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
 const TEXTS = { manifest: '{}', signature: 'eA==' };
@@ -25,9 +25,9 @@ describe('the release store in MongoDB', function () {
   let url: string;
   let stores: GridFsReleaseStore[];
   before(async function () {
-    server = (await mongoUrl()) ?? '';
+    server = (await findMongoUrl()) ?? '';
     if (server !== '') return;
-    process.stdout.write(`  ${NO_MONGODB}\n`);
+    process.stdout.write(`  ${NO_MONGODB_MESSAGE}\n`);
     this.skip();
   });
   beforeEach(async () => {
@@ -46,12 +46,12 @@ describe('the release store in MongoDB', function () {
   });
   /** A process of its own. */
   const open = (keepMs?: number, at = url): GridFsReleaseStore => {
-    const store = new GridFsReleaseStore({ url: at }, new Workshop(), keepMs);
+    const store = new GridFsReleaseStore({ url: at }, new ThreadPackageReader(), keepMs);
     stores.push(store);
     return store;
   };
-  const put = async (store: GridFsReleaseStore, place: ReleasePlace, bytes: Uint8Array): Promise<void> =>
-    store.packages.put((await store.packages.stage(piecesOf(bytes), LIMITS)).id, place, TEXTS);
+  const put = async (store: GridFsReleaseStore, place: ReleaseLocation, bytes: Uint8Array): Promise<void> =>
+    store.packages.put((await store.packages.stage(splitChunks(bytes), LIMITS)).id, place, TEXTS);
   const counts = async (): Promise<Record<string, number>> => {
     const names = ['files', 'chunks', 'marks', 'folders'];
     const found = await Promise.all(names.map((name) => db.collection(`releases.${name}`).countDocuments()));
@@ -71,7 +71,7 @@ describe('the release store in MongoDB', function () {
       yield randomBytes(3 * MIB);
       throw new Error('the sender went away');
     })();
-    await rejection(store.packages.stage(cut, LIMITS));
+    await getRejection(store.packages.stage(cut, LIMITS));
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 0 });
   });
 
@@ -81,11 +81,11 @@ describe('the release store in MongoDB', function () {
     const old = await store.open(PATH);
     const manifest = await store.open([...PATH.slice(0, -1), 'manifest.json']);
     await put(store, PLACE, randomBytes(9));
-    expect(await rejection(bytesOf(old))).to.be.instanceOf(FileReplaced);
-    expect(await rejection(bytesOf(manifest))).to.be.instanceOf(FileReplaced);
+    expect(await getRejection(bytesOf(old))).to.be.instanceOf(FileReplaced);
+    expect(await getRejection(bytesOf(manifest))).to.be.instanceOf(FileReplaced);
     const current = await store.open(PATH);
     await store.packages.withdraw(PLACE);
-    expect(await rejection(bytesOf(current))).to.be.instanceOf(FileReplaced);
+    expect(await getRejection(bytesOf(current))).to.be.instanceOf(FileReplaced);
   });
 
   it('shows every process immediately what another has stored, with one tag', async () => {
@@ -105,7 +105,7 @@ describe('the release store in MongoDB', function () {
   it('offers package, signature and manifest of one publish together, for concurrent readers too', async () => {
     const [writer, reader] = [open(), open()];
     const publish = async (n: number): Promise<void> => {
-      const { id } = await writer.packages.stage(piecesOf(Buffer.from(`package ${n}`)), LIMITS);
+      const { id } = await writer.packages.stage(splitChunks(Buffer.from(`package ${n}`)), LIMITS);
       await writer.packages.put(id, PLACE, { manifest: `manifest ${n}`, signature: `signature ${n}` });
     };
     await publish(0);
@@ -116,7 +116,7 @@ describe('the release store in MongoDB', function () {
     const last = (): boolean => published >= 20;
     let looks = 0;
     for (; !last(); looks++) {
-      const held = await reader.packages.held(PLACE);
+      const held = await reader.packages.readPackageInfo(PLACE);
       const n = /\d+/.exec(held?.texts?.manifest ?? '')?.[0];
       expect(held?.texts?.signature).to.equal(`signature ${n}`);
       expect(held?.sha256).to.equal(createHash('sha256').update(`package ${n}`).digest('hex'));
@@ -132,7 +132,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 1, chunks: 4 });
     await store.packages.withdraw(PLACE);
     expect(await store.packages.sweep()).to.deep.equal({ removed: 0, damaged: [] });
-    expect((await store.packages.held(BETA))?.size).to.equal(MIB);
+    expect((await store.packages.readPackageInfo(BETA))?.size).to.equal(MIB);
     await store.packages.withdraw(BETA);
     expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
     expect((await store.packages.sweep()).removed).to.equal(0);
@@ -147,7 +147,7 @@ describe('the release store in MongoDB', function () {
       for await (const _piece of reading.read(0, reading.size))
         if (pieces++ === 0) await store.packages.withdraw(PLACE);
     };
-    expect(await rejection(read())).to.be.instanceOf(FileReplaced);
+    expect(await getRejection(read())).to.be.instanceOf(FileReplaced);
     expect(await store.open(PATH)).to.equal(null);
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 1 });
   });
@@ -201,7 +201,7 @@ describe('the release store in MongoDB', function () {
     const store = open(0);
     const bytes = randomBytes(5 * MIB);
     const slow = (async function* () {
-      for await (const piece of piecesOf(bytes, MIB)) {
+      for await (const piece of splitChunks(bytes, MIB)) {
         yield piece;
         await store.packages.sweep();
       }
@@ -218,22 +218,22 @@ describe('the release store in MongoDB', function () {
     await put(store, PLACE, randomBytes(MIB));
     await db.collection('releases.chunks').deleteOne({ n: 2 });
     expect((await store.packages.sweep()).damaged).to.deep.equal([PLACE]);
-    expect((await rejection(bytesOf(await store.open(PATH)))).message).to.match(
+    expect((await getRejection(bytesOf(await store.open(PATH)))).message).to.match(
       /^piece 2 of the package \w+ is missing/,
     );
-    expect((await rejection(store.packages.held(PLACE))).message).to.match(/is missing in MongoDB$/);
+    expect((await getRejection(store.packages.readPackageInfo(PLACE))).message).to.match(/is missing in MongoDB$/);
   });
 
   it('stores a manifest of any length', async () => {
     const store = open(0);
-    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    const { id } = await store.packages.stage(splitChunks(buildPackage({ a: 'x' })), LIMITS);
     const manifest = `{"names":"${'ü😀'.repeat(1_500_000)}"}`;
     await store.packages.put(id, PLACE, { manifest, signature: 'eA==' });
     const file = await store.open([...PATH.slice(0, -1), 'manifest.json']);
     expect(file?.size).to.equal(Buffer.byteLength(manifest));
     expect((await bytesOf(file)).toString() === manifest).to.equal(true);
-    expect((await store.packages.held(PLACE))?.texts?.manifest === manifest).to.equal(true);
-    await store.packages.describe(PLACE, TEXTS);
+    expect((await store.packages.readPackageInfo(PLACE))?.texts?.manifest === manifest).to.equal(true);
+    await store.packages.writeTexts(PLACE, TEXTS);
     expect((await store.packages.sweep()).removed).to.equal(1);
     expect(await counts()).to.include({ files: 1, marks: 0 });
   });
@@ -270,7 +270,7 @@ describe('the release store in MongoDB', function () {
 
   it('continues after a disconnect, and nothing interrupted is staged', async () => {
     const direct = new URL(url);
-    const proxy = await TcpProxy.before({ host: direct.hostname, port: Number(direct.port) });
+    const proxy = await TcpProxy.startBefore({ host: direct.hostname, port: Number(direct.port) });
     try {
       const through = new URL(url);
       through.host = `127.0.0.1:${proxy.port}`;
@@ -279,22 +279,22 @@ describe('the release store in MongoDB', function () {
       await put(store, PLACE, Buffer.from('before'));
       const cut = (async function* () {
         yield randomBytes(2 * MIB);
-        proxy.refuse();
+        proxy.rejectConnections();
         yield randomBytes(2 * MIB);
       })();
-      expect(await rejection(store.packages.stage(cut, LIMITS))).to.be.instanceOf(StoreUnavailable);
-      proxy.heal();
+      expect(await getRejection(store.packages.stage(cut, LIMITS))).to.be.instanceOf(StoreUnavailable);
+      proxy.restore();
       const other = open(0);
       expect((await bytesOf(await other.open(PATH))).toString()).to.equal('before');
       // Pieces that were on their way may arrive after the mark has gone.
-      await until('nothing is left of it', async () => {
-        for (const { id } of await other.packages.staged()) await other.packages.discard(id);
+      await waitUntil('nothing is left of it', async () => {
+        for (const { id } of await other.packages.listStaged()) await other.packages.discard(id);
         await other.packages.sweep();
         const { chunks, marks } = await counts();
         return chunks === 1 && marks === 0;
       });
     } finally {
-      proxy.heal();
+      proxy.restore();
       await proxy.close();
     }
   });

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { parse as parseJsonc } from 'jsonc-parser';
 import { FormatError, type SettingValue } from '../../../../../clients/agent/settings/formats/format.js';
-import { FORMATS, type FormatName } from '../../../../../clients/agent/settings/formats/index.js';
+import { SETTINGS_FORMATS, type FormatName } from '../../../../../clients/agent/settings/formats/index.js';
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
@@ -329,7 +329,7 @@ const BROKEN: Record<FormatName, { text: string; key: string; says: RegExp }[]> 
 describe('update-agent: settings files', () => {
   for (const format of Object.keys(CASES) as FormatName[])
     describe(format, () => {
-      const editor = FORMATS[format];
+      const editor = SETTINGS_FORMATS[format];
       for (const { name, text, key, value, becomes } of CASES[format])
         it(name, () => {
           const written = editor.write(text, key, value);
@@ -375,12 +375,12 @@ describe('update-agent: settings files', () => {
             const before = parseJsonc(text) as Record<string, unknown>;
             let written: string;
             try {
-              written = FORMATS.json.write(text, key, value);
+              written = SETTINGS_FORMATS.json.write(text, key, value);
             } catch (error) {
               expect(error).to.be.instanceOf(FormatError);
               return;
             }
-            expect(FORMATS.json.write(written, key, value)).to.equal(written);
+            expect(SETTINGS_FORMATS.json.write(written, key, value)).to.equal(written);
             const after = parseJsonc(written, [], { allowTrailingComma: false }) as Record<string, unknown>;
             const strict = JSON.parse(withoutComments(written)) as Record<string, unknown>;
             expect(strict).to.deep.equal(after);
@@ -416,9 +416,9 @@ describe('update-agent: settings files', () => {
       const check = (source: string[], key: string, value: SettingValue): void => {
         const given = String(value);
         const before = source.join('\n');
-        const text = FORMATS.env.write(before, key, value);
-        expect(FORMATS.env.write(text, key, value)).to.equal(text);
-        expect(FORMATS.env.read(text, key)).to.equal(given);
+        const text = SETTINGS_FORMATS.env.write(before, key, value);
+        expect(SETTINGS_FORMATS.env.write(text, key, value)).to.equal(text);
+        expect(SETTINGS_FORMATS.env.read(text, key)).to.equal(given);
         seen.push({ text, key, given });
         // Node reads no escapes between quotes.
         if (!/'.*["\\$`!]|["\\$`!].*'/.test(given)) expect(parseEnv(text)[key]).to.equal(given);
@@ -447,7 +447,7 @@ describe('update-agent: settings files', () => {
           values,
           eol,
           (sections, [name, key], value, end) => {
-            fc.pre(FORMATS.ini.refusedValue(value) === null);
+            fc.pre(SETTINGS_FORMATS.ini.refusedValue(value) === null);
             const lines = sections.flatMap(([names, sign, commented], n) => [
               `[s${n}]`,
               ...(commented ? ['; a note = x', '# [no]'] : []),
@@ -455,8 +455,8 @@ describe('update-agent: settings files', () => {
               '',
             ]);
             const text = lines.join(end);
-            const written = FORMATS.ini.write(text, `${name}:${key}`, value);
-            expect(FORMATS.ini.write(written, `${name}:${key}`, value)).to.equal(written);
+            const written = SETTINGS_FORMATS.ini.write(text, `${name}:${key}`, value);
+            expect(SETTINGS_FORMATS.ini.write(written, `${name}:${key}`, value)).to.equal(written);
             expect(
               isSubsequence(
                 lines.filter((one) => /^[;#[]/.test(one)),
@@ -506,13 +506,13 @@ describe('update-agent: settings files', () => {
       const check = (before: string, path: string, value: SettingValue): void => {
         let written: string;
         try {
-          written = FORMATS.xml.write(before, path, value);
+          written = SETTINGS_FORMATS.xml.write(before, path, value);
         } catch (error) {
           expect(error).to.be.instanceOf(FormatError);
           return;
         }
-        expect(FORMATS.xml.write(written, path, value)).to.equal(written);
-        expect(FORMATS.xml.read(written, path)).to.equal(String(value));
+        expect(SETTINGS_FORMATS.xml.write(written, path, value)).to.equal(written);
+        expect(SETTINGS_FORMATS.xml.read(written, path)).to.equal(String(value));
         expect(isSubsequence(before.match(/<!--.*?-->/g) ?? [], written)).to.equal(true);
         seen.push({ written, path, given: String(value) });
       };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runProgram } from '../../../../../clients/agent/system/programs.js';
-import { rejection } from '../../../../harness.js';
+import { getRejection } from '../../../../harness.js';
 
 describe('update-agent: programs of the system', function () {
   before(function () {
@@ -16,14 +16,14 @@ describe('update-agent: programs of the system', function () {
     ['leaves a child with its output', 'sleep 600 & echo $!; exec sleep 600'],
   ] as const)
     it(`are killed when one ${what}, with an error that names it`, async () => {
-      const error = await rejection(runProgram('/bin/sh', ['-c', script], process.env, 200));
+      const error = await getRejection(runProgram('/bin/sh', ['-c', script], process.env, 200));
       expect(error.message).to.equal('/bin/sh -c did not end within 0.2 s');
       const child = Number((error.cause as { stdout: string }).stdout);
       if (child > 0) process.kill(child, 'SIGKILL');
     });
 
   it('fail with what they say', async () => {
-    const error = await rejection(runProgram('/bin/sh', ['-c', 'echo no >&2; exit 3'], process.env));
+    const error = await getRejection(runProgram('/bin/sh', ['-c', 'echo no >&2; exit 3'], process.env));
     expect(error).to.include({ code: 3, stderr: 'no\n' });
   });
 });

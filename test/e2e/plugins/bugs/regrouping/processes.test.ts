@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../../../harness.js';
-import { engines } from '../../../../support/engines.js';
-import { aosJson, serviceEnv, TestService } from '../../../../support/service.js';
+import { waitUntil } from '../../../../harness.js';
+import { durableEngines } from '../../../../support/engines.js';
+import { runCliJson, buildServiceEnv, TestService } from '../../../../support/service.js';
 
 const NO_LIMITS = {
   SVC_LIMITS__INTAKE_PER_MINUTE: '0',
@@ -18,7 +18,7 @@ const NO_LIMITS = {
 const RULE = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
 describe('grouping rules in the whole service', function () {
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     describe(`on ${engine.name}`, () => {
       const services: TestService[] = [];
       let settings: Record<string, string>;
@@ -32,10 +32,10 @@ describe('grouping rules in the whole service', function () {
         const found = await engine.settings();
         if (found === null) this.skip();
         settings = { ...NO_LIMITS, ...found };
-        services.push(await TestService.here(settings));
-        token = await here().token('bugtracker:report,bugtracker:read,bugtracker:manage');
+        services.push(await TestService.createInProcess(settings));
+        token = await here().createToken('bugtracker:report,bugtracker:read,bugtracker:manage');
       });
-      beforeEach(() => here().project((project = `shop-${++n}`)));
+      beforeEach(() => here().createProject((project = `shop-${++n}`)));
       after(async () => {
         for (const service of services) await service.dispose();
       });
@@ -70,7 +70,7 @@ describe('grouping rules in the whole service', function () {
       it('apply to every intake: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
         await made(here());
         const keys = `/api/projects/v1/projects/${project}/intake-keys`;
-        const manager = await here().token('projects:manage');
+        const manager = await here().createToken('projects:manage');
         const dsn = new URL(String((await here().request('POST', keys, manager, {})).body['dsn']));
         const message = 'timeout of every way';
         const stacktrace = { frames: [{ filename: 'src/sdk.ts', function: 'call', in_app: true }] };
@@ -96,7 +96,7 @@ describe('grouping rules in the whole service', function () {
             scopeLogs: [{ logRecords: [{ severityNumber: 17, body: { stringValue: message }, attributes }] }],
           },
         ];
-        const bound = await here().token('bugtracker:report', project);
+        const bound = await here().createToken('bugtracker:report', project);
         expect((await here().request('POST', '/v1/logs', bound, { resourceLogs })).status).to.equal(200);
         const reported = { project, type: 'error', title: message, error_message: message };
         expect((await here().request('POST', '/api/bugtracker/v1/report', token, reported)).status).to.equal(200);
@@ -116,12 +116,12 @@ describe('grouping rules in the whole service', function () {
             ['export', 'import'],
           ] as const) {
             const file = join(folder, `${write}.tar.gz`);
-            await aosJson(here().env, [write, file]);
+            await runCliJson(here().env, [write, file]);
             const target = join(folder, read);
             for (const key of read === 'import' ? ['data-key', 'license-key', 'release-key.pem'] : [])
               await cp(join(here().env['SVC_DATA_DIR'] ?? '', key), join(target, key));
-            await aosJson(serviceEnv(target), [read, file]);
-            const moved = await TestService.started(NO_LIMITS, target);
+            await runCliJson(buildServiceEnv(target), [read, file]);
+            const moved = await TestService.createStarted(NO_LIMITS, target);
             services.push(moved);
             expect(await ids(moved), read).to.deep.equal([rule]);
             const [a, b] = [await report(moved, 'timeout of x', 'a.ts'), await report(moved, 'timeout of x', 'b.ts')];
@@ -135,13 +135,13 @@ describe('grouping rules in the whole service', function () {
       it('reach a second process within two seconds, and both write and group together', async function () {
         // The embedded store has one process.
         if (engine.name !== 'mongodb') this.skip();
-        const other = await TestService.started(settings);
+        const other = await TestService.createStarted(settings);
         services.push(other);
         const before = await report(other, 'timeout of db', 'a.ts');
         const rule = await made(here());
         const ruled = await report(here(), 'timeout of db', 'a.ts');
         expect(ruled).not.to.equal(before);
-        await until('the rule there', async () => (await report(other, 'timeout of db', 'a.ts')) === ruled);
+        await waitUntil('the rule there', async () => (await report(other, 'timeout of db', 'a.ts')) === ruled);
         const both = await Promise.all(
           Array.from({ length: 40 }, (_, i) => report(i % 2 ? other : here(), 'timeout of mail', `f${i}.ts`)),
         );
@@ -153,7 +153,7 @@ describe('grouping rules in the whole service', function () {
         const { status } = await other.request('DELETE', `${rules()}/${rule}`, token);
         expect(status).to.equal(200);
         expect(await report(other, 'timeout of db', 'a.ts')).to.equal(before);
-        await until('the rule gone here', async () => (await report(here(), 'timeout of db', 'a.ts')) === before);
+        await waitUntil('the rule gone here', async () => (await report(here(), 'timeout of db', 'a.ts')) === before);
       });
     });
   }

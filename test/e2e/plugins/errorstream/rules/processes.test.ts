@@ -3,9 +3,9 @@
  * that were acknowledged are there afterwards, once; a change of a rule is in force in the other process within two seconds.
  */
 import { expect } from 'chai';
-import { until } from '../../../../harness.js';
-import { times } from '../../../../support/budget.js';
-import { engines } from '../../../../support/engines.js';
+import { waitUntil } from '../../../../harness.js';
+import { scaleRepeats } from '../../../../support/budget.js';
+import { durableEngines } from '../../../../support/engines.js';
 import { TestService } from '../../../../support/service.js';
 
 const NO_LIMITS = {
@@ -15,7 +15,7 @@ const NO_LIMITS = {
 };
 const SCOPES = 'bugtracker:report,bugtracker:read,bugtracker:manage,webhooks:manage';
 const RULES = '/api/errors/v1/ignore-rules';
-const ROUNDS = times(1);
+const ROUNDS = scaleRepeats(1);
 const CALLERS = 8;
 const REPORTS_BEFORE_THE_KILL = 30;
 const THRESHOLD = 20;
@@ -48,7 +48,7 @@ async function ruleOf(service: TestService, token: string, id: string): Promise<
 const lettersOf = (n: number): string => String(n).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 
 describe('ignore rules in the real program', function () {
-  for (const engine of engines) {
+  for (const engine of durableEngines) {
     describe(`on ${engine.name}`, () => {
       let service: TestService;
       let token: string;
@@ -58,9 +58,9 @@ describe('ignore rules in the real program', function () {
         const found = await engine.settings();
         if (found === null) this.skip();
         settings = { ...NO_LIMITS, ...found };
-        service = await TestService.started(settings);
-        for (const slug of ['shop', 'many']) await service.project(slug);
-        token = await service.token(SCOPES);
+        service = await TestService.createStarted(settings);
+        for (const slug of ['shop', 'many']) await service.createProject(slug);
+        token = await service.createToken(SCOPES);
       });
       after(() => service?.dispose());
 
@@ -92,7 +92,7 @@ describe('ignore rules in the real program', function () {
                 throw problem;
               }
               acknowledged += 1;
-              if (++done === REPORTS_BEFORE_THE_KILL) await service.end('SIGKILL');
+              if (++done === REPORTS_BEFORE_THE_KILL) await service.stop('SIGKILL');
             }
           };
           await Promise.all(Array.from({ length: CALLERS }, caller));
@@ -104,8 +104,8 @@ describe('ignore rules in the real program', function () {
         expect(item['hit_count']).to.be.within(acknowledged + 1, asked + 1);
         expect(acknowledged).to.be.greaterThan(THRESHOLD);
         // At the latest by the outbox's second look, 30 s after the start.
-        await until('the event', async () => (await exceeded(service, token, id)).length > 0);
-        await service.end('SIGTERM');
+        await waitUntil('the event', async () => (await exceeded(service, token, id)).length > 0);
+        await service.stop('SIGTERM');
         await service.start();
         await report(service);
         const told = await exceeded(service, token, id);
@@ -134,10 +134,10 @@ describe('ignore rules in the real program', function () {
           return (await service.request('GET', path, token)).body['total'] as number;
         };
         const cut = service.request('POST', `${RULES}/${id}/apply`, token).catch(() => null);
-        await until('some groups are muted', async () => (await muted()) > 0);
-        await service.end('SIGKILL');
+        await waitUntil('some groups are muted', async () => (await muted()) > 0);
+        await service.stop('SIGKILL');
         await cut;
-        await service.startHere();
+        await service.startInProcess();
         const again = await service.request('POST', `${RULES}/${id}/apply`, token);
         expect(again.status).to.equal(200);
         expect(again.body['matched']).to.equal(groups);
@@ -147,24 +147,24 @@ describe('ignore rules in the real program', function () {
 
       it('emit one event for 128 parallel reports in two processes, count every hit, and apply changes', async function () {
         if (engine.name === 'sqlite') this.skip(); // one process serves an embedded store
-        const two = await TestService.started(settings);
+        const two = await TestService.createStarted(settings);
         try {
           const fields = { error_message: 'known to both', exception_class: 'Both', file: 'src/both.ts' };
           const id = await ruled({ pattern: fields.error_message, alarm_threshold: THRESHOLD });
           const ignored = async (at: TestService): Promise<boolean> => (await report(at, fields))['ignored'] === true;
-          await until('the other process knows the rule', () => ignored(two));
+          await waitUntil('the other process knows the rule', () => ignored(two));
           const before = (await ruleOf(service, token, id)).hit_count;
           const answers = await Promise.all(
             Array.from({ length: 128 }, (_, i) => ignored(i % 2 === 0 ? service : two)),
           );
           expect(answers.every(Boolean)).to.equal(true);
           expect((await ruleOf(two, token, id)).hit_count).to.equal(before + 128);
-          await until('the event', async () => (await exceeded(service, token, id)).length > 0);
+          await waitUntil('the event', async () => (await exceeded(service, token, id)).length > 0);
           expect(await exceeded(two, token, id)).to.have.length(1);
 
           expect((await service.request('PATCH', `${RULES}/${id}`, token, { enabled: false })).status).to.equal(200);
           expect(await ignored(service)).to.equal(false);
-          await until('the other process has noticed', async () => !(await ignored(two)));
+          await waitUntil('the other process has noticed', async () => !(await ignored(two)));
         } finally {
           await two.dispose();
         }

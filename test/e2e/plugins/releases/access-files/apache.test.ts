@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { accessMode } from '../../../../../adapters/fs/access-mode.js';
+import { resolveAccessMode } from '../../../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../../../adapters/fs/modes.js';
 import { DAY_MS } from '../../../../../lib/time.js';
-import { packageOf } from '../../../../kit/contracts/release-store.js';
+import { buildPackage } from '../../../../kit/contracts/release-store.js';
 import {
   basic,
   get,
@@ -21,11 +21,11 @@ import {
   PASSWORD,
   StoreFixture,
 } from '../../../../plugins/releases/store-fixture.js';
-import { nginxServer, type Nginx } from '../../../../support/nginx.js';
+import { startNginx, type Nginx } from '../../../../support/nginx.js';
 import { Apache, INSTALLED, REQUIRED } from './apache.js';
 import { TABLE } from '../../../../plugins/releases/access-files/table.js';
 
-const BYTES = packageOf({ 'a.txt': 'what is inside', 'b.txt': 'and more' });
+const BYTES = buildPackage({ 'a.txt': 'what is inside', 'b.txt': 'and more' });
 const UMLAUTS = 'Übergrößenträger';
 const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 
@@ -43,7 +43,7 @@ async function filled(): Promise<StoreFixture> {
   await fixture.licenses.set('shop', [await fixture.license(KEY)]);
   await fixture.licenses.set('other', [await fixture.license(OTHER_KEY)]);
   for (const file of ['.htaccess', '.htpasswd']) await rm(join(fixture.folder, 'releases', 'free', file));
-  const access = await accessMode({ web_group: WEB_GROUP, web_path: null });
+  const access = await resolveAccessMode({ web_group: WEB_GROUP, web_path: null });
   const { folder } = fixture;
   await correctModes({ dataDir: folder, store: join(folder, 'releases'), others: [] }, access);
   return fixture;
@@ -114,7 +114,7 @@ describe('the release store behind nginx, configured as in the guide', function 
     const guide = await readFile(new URL('../../../../../../docs/operations.md', import.meta.url), 'utf8');
     const shown = /```nginx\n(.+?)```/s.exec(guide)?.[1] ?? '';
     expect(shown).to.contain('proxy_pass http://127.0.0.1:8080;');
-    nginx = await nginxServer(shown.replace('http://127.0.0.1:8080', fixture.base));
+    nginx = await startNginx(shown.replace('http://127.0.0.1:8080', fixture.base));
     if (nginx !== null) return;
     if (REQUIRED) throw new Error('nginx is not installed');
     this.skip();

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { until } from '../../../../harness.js';
+import { waitUntil } from '../../../../harness.js';
 import { isRequired } from '../../../../support/required.js';
 
 const PROGRAM = '/usr/sbin/apache2';
@@ -65,7 +65,7 @@ export class Apache {
         () => false,
       );
     };
-    await until('Apache answers', answers);
+    await waitUntil('Apache answers', answers);
     return new Apache(base, child);
   }
 

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { engines } from '../../../../support/engines.js';
+import { durableEngines } from '../../../../support/engines.js';
 import { isAvailable } from '../../../../support/required.js';
 import { CACHE } from '../../../sdks/programs.js';
 import { SHARED_KEY, TestService } from '../../../../support/service.js';
@@ -31,7 +31,7 @@ const shell = (line: string): Promise<Ran> =>
     });
   });
 
-for (const engine of engines) {
+for (const engine of durableEngines) {
   describe(`clients of Healthchecks and Uptime Kuma on ${engine.name}`, function () {
     let service: TestService;
     let ping: string;
@@ -39,9 +39,9 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null || (await shell('curl --version')).code !== 0) this.skip();
-      service = await TestService.here(settings);
+      service = await TestService.createInProcess(settings);
       const take = (program: string, text: object): Promise<unknown> =>
-        service.command(['import', program, '-'], JSON.stringify(text));
+        service.runCommand(['import', program, '-'], JSON.stringify(text));
       const check = { name: 'Backup', timeout: 3_600, grace: 3_600, ping_url: `https://hc-ping.com/${UUID}` };
       const monitor = { id: 1, name: 'Cron', type: 'push', pushToken: PUSH, interval: 3_600 };
       expect(await take('healthchecks', { checks: [check] })).to.deep.include({ created: ['backup'] });

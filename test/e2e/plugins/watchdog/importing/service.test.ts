@@ -3,14 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openDriver } from '../../../../../adapters/sqlite/driver/open.js';
-import { aos, aosJson, SHARED_KEY, TestService } from '../../../../support/service.js';
+import { runCli, runCliJson, SHARED_KEY, TestService } from '../../../../support/service.js';
 
 const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
 
 describe('aos import healthchecks | kuma', function () {
   let service: TestService;
-  before(async () => (service = await TestService.started({ SVC_LOG_LEVEL: 'debug' })));
+  before(async () => (service = await TestService.createStarted({ SVC_LOG_LEVEL: 'debug' })));
   after(() => service.dispose());
 
   const stateOf = async (source: string): Promise<unknown> => {
@@ -29,11 +29,11 @@ describe('aos import healthchecks | kuma', function () {
       backup,
       JSON.stringify({ monitorList: [{ id: 1, name: 'Cron', type: 'push', pushToken: PUSH, interval: 60 }] }),
     );
-    expect(await aosJson(service.env, ['import', 'healthchecks', checks])).to.deep.include({
+    expect(await runCliJson(service.env, ['import', 'healthchecks', checks])).to.deep.include({
       created: ['backup'],
       notes: [],
     });
-    expect(await aosJson(service.env, ['import', 'kuma', backup])).to.deep.include({ created: ['cron'], known: [] });
+    expect(await runCliJson(service.env, ['import', 'kuma', backup])).to.deep.include({ created: ['cron'], known: [] });
     expect(await stateOf('backup')).to.equal('unknown');
 
     const ping = await fetch(`${service.url}/ping/${UUID}`);
@@ -71,7 +71,7 @@ describe('aos import healthchecks | kuma', function () {
       INSERT INTO monitor_tag VALUES (1, 2, 1, 'eu');`);
     database.close();
     const before = await readFile(file);
-    const report = await aosJson(service.env, ['import', 'kuma', file]);
+    const report = await runCliJson(service.env, ['import', 'kuma', file]);
     expect(report).to.deep.include({ created: ['shops', 'push', 'shop'] });
     expect(JSON.stringify(report)).to.include('proxy');
     const { body } = await service.request('GET', '/api/watchdog/v1/monitors/shop', SHARED_KEY);
@@ -82,13 +82,13 @@ describe('aos import healthchecks | kuma', function () {
     });
     const push = await service.request('GET', '/api/watchdog/v1/monitors/push', SHARED_KEY);
     expect(push.body['monitor']).to.include({ period_seconds: 86_400 });
-    const again = await aosJson(service.env, ['import', 'kuma', file]);
+    const again = await runCliJson(service.env, ['import', 'kuma', file]);
     expect(again).to.deep.include({ created: [], updated: [], known: ['shops', 'push', 'shop'] });
     expect((await readFile(file)).equals(before)).to.equal(true);
     const tagged = await service.request('GET', '/api/watchdog/v1/monitors?tag=region:eu', SHARED_KEY);
     expect((tagged.body['items'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['shop']);
     await fetch(`${service.url}/api/push/${PUSH}z?status=down&msg=disk`);
-    const refused = await aos(service.env, ['import', 'healthchecks', file]);
+    const refused = await runCli(service.env, ['import', 'healthchecks', file]);
     expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
@@ -103,7 +103,7 @@ describe('aos import healthchecks | kuma', function () {
       [join(service.dataDir, 'missing.db'), 'cannot be read: it does not exist'],
       [service.dataDir, 'cannot be read: EISDIR'],
     ] as const) {
-      const { code, stdout } = await aos(service.env, ['import', 'kuma', file, '--json']);
+      const { code, stdout } = await runCli(service.env, ['import', 'kuma', file, '--json']);
       expect(code).to.equal(1);
       expect(JSON.parse(stdout)).to.deep.equal({
         status: 'error',
@@ -115,9 +115,9 @@ describe('aos import healthchecks | kuma', function () {
   it('rejects a file that is not an export with one line', async () => {
     const file = join(service.dataDir, 'none.json');
     await writeFile(file, '{}');
-    const { code, stderr } = await aos(service.env, ['import', 'kuma', file]);
+    const { code, stderr } = await runCli(service.env, ['import', 'kuma', file]);
     expect(code).to.equal(1);
     expect(stderr.trim().split('\n')).to.have.lengthOf(1);
-    expect((await aos(service.env, ['import', 'nagios', file])).code).to.equal(64);
+    expect((await runCli(service.env, ['import', 'nagios', file])).code).to.equal(64);
   });
 });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { signBody } from '../../../../../plugins/webhooks/sending/signature.js';
 import { projectRoot } from '../../../../architecture/tree.js';
-import { SHORT_JAVA } from '../../../../support/programs.js';
+import { SHORT_RUN_JAVA_OPTIONS } from '../../../../support/programs.js';
 import { Receiver, type Got } from '../../../../plugins/webhooks/receiver.js';
 import { ADMIN, memoryFixture, type Fixture } from '../../../../plugins/webhooks/fixture.js';
 
@@ -24,7 +24,7 @@ const LANGUAGES = [
   { name: 'Node.js', fence: 'js', file: 'verify.mjs', driver: 'driver.mjs', command: [process.execPath, 'driver.mjs'] },
   { name: 'Python', fence: 'python', file: 'verify.py', driver: 'driver.py', command: ['python3', 'driver.py'] },
   { name: 'Go', fence: 'go', file: 'verify.go', driver: 'driver.go', command: ['go', 'run', 'verify.go', 'driver.go'] },
-  { name: 'Java', fence: 'java', file: 'Verify.java', driver: null, command: ['java', ...SHORT_JAVA, 'Verify.java'] },
+  { name: 'Java', fence: 'java', file: 'Verify.java', driver: null, command: ['java', ...SHORT_RUN_JAVA_OPTIONS, 'Verify.java'] },
 ] as const;
 
 /** What a program prints, by lines; null when it is not on this machine. */
@@ -75,12 +75,12 @@ describe('webhooks: receivers', function () {
     const { webhook, secret } = await fixture.registry.create(ADMIN, given);
     const send = async (title: string): Promise<Got> => {
       await fixture.emit({ data: { ref: 'shop-1', title } });
-      await fixture.workers.idle();
+      await fixture.workers.waitUntilIdle();
       return to.got.at(-1) ?? expect.fail('nothing was delivered');
     };
     got.before = await send('Größe 🙂');
     secrets.first = secret ?? '';
-    secrets.second = (await fixture.registry.rotate(ADMIN, webhook.id)).secret;
+    secrets.second = (await fixture.registry.rotateSecret(ADMIN, webhook.id)).secret;
     got.after = await send('after the rotation');
     await fixture.close();
     await to.close();
@@ -170,7 +170,7 @@ describe('webhooks: receivers', function () {
     try {
       await own.hook(receiver.url, { secret: 'correct horse battery' });
       await own.emit();
-      await own.workers.idle();
+      await own.workers.waitUntilIdle();
       const { headers = {}, body = '' } = receiver.got[0] ?? {};
       const library = new Webhook('correct horse battery', { format: 'raw' });
       expect(library.verify(body, headers)).to.deep.equal(JSON.parse(body));

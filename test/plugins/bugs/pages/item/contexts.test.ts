@@ -1,10 +1,10 @@
 /** Threads, contexts and breadcrumbs of an occurrence as the page shows them, whatever was reported. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crumbsOf } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
-import { contextTables } from '../../../../../plugins/bugs/pages/item/contexts.js';
-import { occurrenceRow } from '../../../../../plugins/bugs/pages/item/occurrences.js';
-import { threadsOf } from '../../../../../plugins/bugs/pages/item/threads.js';
+import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
+import { buildContextTables } from '../../../../../plugins/bugs/pages/item/contexts.js';
+import { buildOccurrenceRow } from '../../../../../plugins/bugs/pages/item/occurrences.js';
+import { buildThreadViews } from '../../../../../plugins/bugs/pages/item/threads.js';
 import type { Item } from '../../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../../ports/store.js';
 import { render } from '../../../../web/templates.js';
@@ -27,11 +27,11 @@ const OCCURRENCE = {
   breadcrumbs: null,
 };
 const shown = (context: Json, breadcrumbs: Json = null): string =>
-  render('{{> bugs/occurrence o}}', { o: occurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM, true) });
+  render('{{> bugs/occurrence o}}', { o: buildOccurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM, true) });
 
 describe('bugs: pages: details of an occurrence', () => {
   it('contexts are tables, in an order that is always the same', () => {
-    const tables = contextTables({
+    const tables = buildContextTables({
       transaction: '/cart',
       sdk: 'sentry.python 2.1',
       frames: [1],
@@ -64,7 +64,7 @@ describe('bugs: pages: details of an occurrence', () => {
 
   it('the crashed thread comes first and open, the others are folded', () => {
     const stack = '    at run (a.js:1:2)';
-    const threads = threadsOf({
+    const threads = buildThreadViews({
       threads: [
         { id: '1', name: 'main', main: true, stack },
         { id: '2', name: 'worker', crashed: true, current: true, state: 'RUNNABLE', locks: 2 },
@@ -94,7 +94,7 @@ describe('bugs: pages: details of an occurrence', () => {
       message: 'm',
       ...more,
     });
-    const crumbs = crumbsOf(
+    const crumbs = buildTimeline(
       [
         crumb('navigation', 'navigation'),
         crumb('http', 'httplib'),
@@ -119,7 +119,7 @@ describe('bugs: pages: details of an occurrence', () => {
   });
 
   it('10,000 breadcrumbs are the newest hundred', () => {
-    const crumbs = crumbsOf(
+    const crumbs = buildTimeline(
       Array.from({ length: 10_000 }, (_, i) => ({ message: `n${i}` })),
       AT,
     );

@@ -1,8 +1,8 @@
 /** Where an item happens, on its page: each value leads to the occurrences that have it, without a script. */
 import { expect } from 'chai';
 import type { View } from '../../../../../kernel/contract.js';
-import { OverviewNumbers } from '../../../../../plugins/bugs/pages/shared/numbers.js';
-import { pages } from '../../../../../plugins/bugs/pages/pages.js';
+import { MonthlyStatsCache } from '../../../../../plugins/bugs/pages/shared/numbers.js';
+import { buildBugPages } from '../../../../../plugins/bugs/pages/pages.js';
 import { request, session } from '../../../health/fakes.js';
 import { renderFile } from '../../../../web/templates.js';
 import { errorReport, memoryFixture, settled, type Fixture } from '../../fixture.js';
@@ -10,10 +10,10 @@ import { errorReport, memoryFixture, settled, type Fixture } from '../../fixture
 describe('bugs: where an item happens, on its page', () => {
   let fixture: Fixture;
   const shown = async (query: string): Promise<string> => {
-    const all = pages({
+    const all = buildBugPages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
+      numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
       baseUrl: () => 'http://aos.test',

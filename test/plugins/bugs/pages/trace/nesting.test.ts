@@ -1,15 +1,15 @@
 /** Exceptions of a trace as they nest: causes inside what they caused, members inside their group. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FrameOwners } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
-import { FrameValues } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
+import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
+import { FrameValueIndex } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
 import type { TraceNode } from '../../../../../plugins/bugs/pages/trace/nesting.js';
-import { traceOf } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace.js';
 import type { Json } from '../../../../../ports/store.js';
-import { staysLinear } from '../../../../support/work.js';
+import { expectLinear } from '../../../../support/work.js';
 import { render } from '../../../../web/templates.js';
 
-const treeOf = (text: string): TraceNode[] => traceOf(text)?.tree ?? [];
+const treeOf = (text: string): TraceNode[] => buildTrace(text)?.tree ?? [];
 /** `Error: a (Caused by B)` as nested lists. */
 const outline = (nodes: readonly TraceNode[]): unknown[] =>
   nodes.map(({ relation, title, inner }) => {
@@ -151,11 +151,11 @@ describe('bugs: pages: exceptions as they nest', () => {
   ];
   for (const [what, text] of chains) {
     it(`a chain of thousands of ${what} is shown whole, not too deep, in linear time`, () => {
-      const whole = traceOf(text(1000));
+      const whole = buildTrace(text(1000));
       expect(depthOf(whole?.tree ?? [])).to.be.at.most(16);
       expect(countOf(whole?.tree ?? [])).to.equal(whole?.parts.length);
       expect(render('{{stack-parts t}}', { t: whole?.tree })).to.include('trace-part');
-      staysLinear(() => treeOf(text(1000)), what);
+      expectLinear(() => treeOf(text(1000)), what);
     });
   }
 
@@ -177,7 +177,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     );
     fc.assert(
       fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
-        const trace = traceOf(lines.join('\n'));
+        const trace = buildTrace(lines.join('\n'));
         expect(countOf(trace?.tree ?? [])).to.equal(trace?.parts.length ?? 0);
       }),
       { numRuns: 400 },
@@ -190,11 +190,11 @@ describe('bugs: pages: exceptions as they nest', () => {
       locals: { price: null, '<img src=x>': { a: ['<b>'] } },
       frames: [{ filename: 'lib/a.js', lineno: 7, locals: { n: 1 } }, 'no frame', null, { lineno: {} }],
     } as unknown as Json;
-    const trace = traceOf('E: x\n    at total (src/cart.js:41:1)\n    at f (lib/a.js:7:2)', {
+    const trace = buildTrace('E: x\n    at total (src/cart.js:41:1)\n    at f (lib/a.js:7:2)', {
       file: 'src/cart.js',
       line: 41,
-      owners: new FrameOwners(context),
-      values: new FrameValues(context),
+      owners: new FrameOwnerIndex(context),
+      values: new FrameValueIndex(context),
     });
     const html = render('{{stack-parts t}}', { t: trace?.tree });
     expect(html)

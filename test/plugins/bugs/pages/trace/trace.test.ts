@@ -1,16 +1,16 @@
 /** Stack traces and breadcrumbs as the pages show them: parts, marks, folds, and nothing lost. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crumbsOf } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
-import { FrameOwners } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
-import { FrameValues } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
-import { libraryOf } from '../../../../../plugins/bugs/pages/trace/libraries.js';
-import type { Row } from '../../../../../plugins/bugs/pages/trace/folds.js';
+import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
+import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
+import { FrameValueIndex } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
+import { detectLibrary } from '../../../../../plugins/bugs/pages/trace/libraries.js';
+import type { TraceRow } from '../../../../../plugins/bugs/pages/trace/folds.js';
 import type { TracePart } from '../../../../../plugins/bugs/pages/trace/nesting.js';
-import { traceOf } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace.js';
 import type { Json } from '../../../../../ports/store.js';
 import { render } from '../../../../web/templates.js';
-import { staysLinear } from '../../../../support/work.js';
+import { expectLinear } from '../../../../support/work.js';
 
 const NODE = [
   'Error: outer',
@@ -70,10 +70,10 @@ const GO = [
   '\t/usr/local/go/src/net/http/server.go:3360 +0x485',
 ].join('\n');
 
-const partsOf = (text: string): TracePart[] => traceOf(text)?.parts ?? [];
-const firstFrameLine = (text: string): number | null => traceOf(text)?.mark ?? null;
+const partsOf = (text: string): TracePart[] => buildTrace(text)?.parts ?? [];
+const firstFrameLine = (text: string): number | null => buildTrace(text)?.mark ?? null;
 
-const told = (row: Row): string => {
+const told = (row: TraceRow): string => {
   if (row.kind === 'note') return `note ${row.text}`;
   if (row.kind === 'fold') return `fold ${row.label}`;
   return `${row.mark ? '* ' : ''}${row.name} ${row.folder}${row.file}${row.at}`;
@@ -215,7 +215,7 @@ describe('bugs: pages: stack traces', () => {
       Array.from({ length: 1800 }, (_, i) => `    at f${i} (/a/node_modules/b/c.js:1:1)`).join('\n'),
       `${'/'.repeat(65_000)}:1:1`,
     ];
-    for (const text of hostile) staysLinear(() => partsOf(text), text.slice(0, 40));
+    for (const text of hostile) expectLinear(() => partsOf(text), text.slice(0, 40));
   });
 
   const LIBRARIES: [file: string | null, name: string | null, library: string | null][] = [
@@ -237,7 +237,7 @@ describe('bugs: pages: stack traces', () => {
   ];
   for (const [file, name, library] of LIBRARIES) {
     it(`${file ?? name} belongs to ${library ?? 'the application'}`, () => {
-      expect(libraryOf(file, name)).to.equal(library);
+      expect(detectLibrary(file, name)).to.equal(library);
     });
   }
 
@@ -260,12 +260,12 @@ describe('bugs: pages: breadcrumbs', () => {
   it('have a time before the error, in any format', () => {
     const at = Date.parse(END) - 3200;
     const given = [at / 1000, at, at * 1e6, new Date(at).toISOString(), String(at / 1000)];
-    const crumbs = crumbsOf(
+    const crumbs = buildTimeline(
       given.map((timestamp) => ({ timestamp, message: 'x' })),
       END,
     );
     expect(crumbs.map(({ before }) => before)).to.deep.equal(given.map(() => '3.2 s before'));
-    const odd = crumbsOf(
+    const odd = buildTimeline(
       [{ timestamp: 'soon', message: 'x' }, { message: 'y' }, { timestamp: 1e300, message: 'z' }],
       END,
     );
@@ -273,7 +273,7 @@ describe('bugs: pages: breadcrumbs', () => {
   });
 
   it('show what happened: message, request, navigation, or the whole', () => {
-    const crumbs = crumbsOf(
+    const crumbs = buildTimeline(
       [
         { category: 'ui.click', message: 'button#pay' },
         { type: 'http', data: { method: 'POST', url: '/pay', status_code: 500 }, level: 'error' },
@@ -296,14 +296,14 @@ describe('bugs: pages: breadcrumbs', () => {
   });
 
   it('of Sentry’s form are parsed, others are ignored', () => {
-    expect(crumbsOf({ values: [{ message: 'x' }] }, END)).to.have.length(1);
-    for (const none of [null, undefined, 'x', 1, {}]) expect(crumbsOf(none, END)).to.deep.equal([]);
+    expect(buildTimeline({ values: [{ message: 'x' }] }, END)).to.have.length(1);
+    for (const none of [null, undefined, 'x', 1, {}]) expect(buildTimeline(none, END)).to.deep.equal([]);
   });
 
   it('any JSON is read', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (values) => {
-        expect(crumbsOf(values, END)).to.have.length(values.length);
+        expect(buildTimeline(values, END)).to.have.length(values.length);
       }),
     );
   });
@@ -335,7 +335,7 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     frame('app/main.py', 3, true, 'app.main'),
   ];
   const stated = (file: string | null, line: number | null, given: unknown = frames) =>
-    traceOf(text, { file, line, owners: new FrameOwners({ frames: given } as Json), values: new FrameValues(null) })
+    buildTrace(text, { file, line, owners: new FrameOwnerIndex({ frames: given } as Json), values: new FrameValueIndex(null) })
       ?.parts ?? [];
 
   it('marks the frame that the report names, and folds libraries above and below it', () => {

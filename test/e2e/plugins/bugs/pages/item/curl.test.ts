@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { quoted, requestOf } from '../../../../../../plugins/bugs/pages/item/curl.js';
+import { quoteForShell, buildRequestView } from '../../../../../../plugins/bugs/pages/item/curl.js';
 import type { Json } from '../../../../../../ports/store.js';
 
-const curlOf = (request: Json): string => requestOf({ request })?.curl ?? '';
+const curlOf = (request: Json): string => buildRequestView({ request })?.curl ?? '';
 
 /** The words as a shell takes them. */
 function words(command: string): string[] {
@@ -55,9 +55,9 @@ describe('bugs: pages: a request as curl', function () {
 
   it('is missing for addresses other than http and https', () => {
     for (const url of ['file:///etc/passwd', 'javascript:alert(1)', '/cart', '-o /tmp/x', 'gopher://x', 'https:///x'])
-      expect(requestOf({ request: { url } })?.curl, url).to.equal(null);
-    expect(requestOf({ request: 'GET' })).to.equal(null);
-    expect(requestOf({ request: {} })).to.equal(null);
+      expect(buildRequestView({ request: { url } })?.curl, url).to.equal(null);
+    expect(buildRequestView({ request: 'GET' })).to.equal(null);
+    expect(buildRequestView({ request: {} })).to.equal(null);
   });
 
   it('adds no option, no file and no second command from a report', () => {
@@ -99,7 +99,7 @@ describe('bugs: pages: a request as curl', function () {
   it('quotes any text as one word of the shell, without control characters', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 40 }), { minLength: 1, maxLength: 20 }), (texts) => {
-        const line = texts.map(quoted).join(' ');
+        const line = texts.map(quoteForShell).join(' ');
         expect(line).to.not.match(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
         expect(words(`curl ${line}`)).to.deep.equal(texts.map((text) => text.replaceAll('\0', '').toWellFormed()));
       }),
@@ -110,7 +110,7 @@ describe('bugs: pages: a request as curl', function () {
   it('never throws, for any request', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (url, headers) => {
-        requestOf({ request: { url, headers, method: url, query_string: headers, data: url } });
+        buildRequestView({ request: { url, headers, method: url, query_string: headers, data: url } });
       }),
       { numRuns: 300 },
     );
