@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
-import { getSchemaMembers } from './members.js';
+import { getSchemaMembers } from './schema-members.js';
 import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
 import {
   ConfigError,

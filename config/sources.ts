@@ -4,7 +4,7 @@
  */
 import type joi from 'joi';
 import { readConfiguredFile, UntrustedFile } from '../lib/files/trusted-file.js';
-import { getSchemaMembers, getSchemaMetas } from './members.js';
+import { getSchemaMembers, getSchemaMetas } from './schema-members.js';
 import { coreSchema, FIRST_ADMIN_VARIABLES } from './schema.js';
 
 /** Invalid configuration. `message` is one line: the key, the problem and the source. */

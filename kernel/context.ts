@@ -5,10 +5,10 @@ import type { DocumentStore } from '../ports/store.js';
 import { resolveService, type ExtensionPoint, type Token } from '../ports/token.js';
 import { getPluginCollection, NotInManifest, createPluginTransact } from './collections.js';
 import type { ContainerScope } from './container.js';
-import { getFullJobName } from './contributions/jobs.js';
+import { getFullJobName } from './contributions/job-faults.js';
 import { added, addedBy, collection, type Addition, type AppSettings, type PluginContext } from './contract.js';
 import type { PluginLocks } from './locks.js';
-import type { SuppliedPorts } from './parts.js';
+import type { SuppliedPorts } from './kernel-parts.js';
 import type { PluginRun, ProvidedServices } from './plugin-run.js';
 
 export interface SharedServices {

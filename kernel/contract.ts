@@ -21,9 +21,9 @@ export { joi } from './contract/joi.js';
 export type { ObjectSchema, Schema } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
-export { createFormPage, orAgain, createPageActions, formatProblem, type PageAction, type FormRejection } from './forms/again.js';
+export { createFormPage, orAgain, createPageActions, formatProblem, type PageAction, type FormRejection } from './forms/form-pages.js';
 export { getFormFields } from './forms/form-fields.js';
-export { fromForm } from './forms/from-form.js';
+export { fromForm } from './forms/form-validation.js';
 export { getSecondsUntil } from './forms/last-day.js';
 export type { HeldLock } from './locks.js';
 export { LeaseLost } from '../lib/lease.js';
@@ -62,7 +62,7 @@ export type * from '../ports/manual.js';
 export type * from '../ports/jobs.js';
 export type * from '../ports/metrics.js';
 export type * from '../ports/outbound.js';
-export type * from '../ports/reach.js';
+export type * from '../ports/network-probe.js';
 export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
@@ -106,9 +106,9 @@ export {
   pickWarnings,
   type ReadablePage,
   type ListWarnings,
-} from '../ports/store/left-out.js';
-export { CorruptionReporter } from '../ports/store/told-damage.js';
-export { deleted, createPageSchema, whole } from './shapes.js';
+} from '../ports/store/skipped-documents.js';
+export { CorruptionReporter } from '../ports/store/corruption-reporter.js';
+export { deleted, createPageSchema, whole } from './response-schemas.js';
 export {
   created,
   EventStreamAnswer,

@@ -10,25 +10,25 @@ import type { Token } from '../ports/token.js';
 import { ContainerScope } from './container.js';
 import { createPluginContext, type SharedServices } from './context.js';
 import { findSecrets } from './contract/joi.js';
-import { NameRegistry } from './contributions/claims.js';
-import { validateParts } from './contributions/judge.js';
+import { NameRegistry } from './contributions/name-registry.js';
+import { validateParts } from './contributions/parts-validator.js';
 import { InProcessEvents } from './events.js';
 import { BootStopped, PluginFaults, getFaultReason } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
-import { bindParts } from './loading/thrown.js';
+import { bindParts } from './loading/error-attribution.js';
 import { PluginLocks } from './locks.js';
 import { conflict, notFound } from './errors.js';
-import { Migrator, type MigrationOutcome } from './migrating/migrator.js';
-import { collectMounted } from './mounting.js';
+import { Migrator, type MigrationOutcome } from './migrations/migrator.js';
+import { collectMounted } from './mounted-parts.js';
 import { guardJob } from './mounts.js';
-import type { BootResult, KernelBootOptions, KernelParts, KernelMode, MountedCommand } from './parts.js';
+import type { BootResult, KernelBootOptions, KernelParts, KernelMode, MountedCommand } from './kernel-parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
-import { registerPlugins } from './registry.js';
-import { BootReport } from './report.js';
+import { registerPlugins } from './plugin-registry.js';
+import { BootReport } from './boot-report.js';
 import { RunningPlugins } from './running-plugins.js';
 import { ClockTrust } from './system/clock-trust.js';
 import { provideSystem } from './system/system.js';
-import { UndoStack } from './undo.js';
+import { UndoStack } from './undo-stack.js';
 import { findViewFaults } from './view-faults.js';
 
 export type {
@@ -39,7 +39,7 @@ export type {
   KernelMode,
   MountedCommand,
   SuppliedPorts,
-} from './parts.js';
+} from './kernel-parts.js';
 
 export class Kernel {
   readonly #services = new ProvidedServices();

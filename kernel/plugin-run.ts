@@ -1,7 +1,7 @@
 import type { PluginState } from '../ports/domain/system.js';
 import type { PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
-import type { RegisteredPlugin } from './registry.js';
+import type { RegisteredPlugin } from './plugin-registry.js';
 
 export class PluginRun {
   state: PluginState['state'] = 'starting';

@@ -7,14 +7,14 @@ import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type ErrorCatalog } from './errors.js';
 import { BootStopped, CriticalPluginFailed, getFaultReason } from './faults.js';
-import { findRoutePaths } from './loading/sources.js';
-import { findThrowingPlugin, getEarlyError, recordEarlyError, runInPlugin } from './loading/thrown.js';
+import { findRoutePaths } from './loading/source-faults.js';
+import { findThrowingPlugin, getEarlyError, recordEarlyError, runInPlugin } from './loading/error-attribution.js';
 import { BUILT_IN } from './manifest.js';
 import { mountPages, mountPanels, mountRoutes } from './mounts.js';
 import type { Addition } from './contract/ports.js';
-import type { MountedCommand } from './parts.js';
+import type { MountedCommand } from './kernel-parts.js';
 import type { PluginRun } from './plugin-run.js';
-import type { BootReport } from './report.js';
+import type { BootReport } from './boot-report.js';
 import { runWithTimeout } from './timeout.js';
 
 export interface PluginsOptions {

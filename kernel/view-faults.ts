@@ -1,5 +1,5 @@
 import type { HttpServer } from '../ports/http-server.js';
-import { findSourceFaults } from './loading/sources.js';
+import { findSourceFaults } from './loading/source-faults.js';
 import type { PluginRun } from './plugin-run.js';
 import type { RunningPlugins } from './running-plugins.js';
 

@@ -8,10 +8,10 @@ export type { Authenticator, RequestRejection } from './http/authenticator.js';
 export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicDecision } from './http/basic.js';
 export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './http/event-stream.js';
 export { FileAnswer, type StreamableFile } from './http/file-answer.js';
-export type { FormRunResult, FormResultStore, SessionRef } from './http/forms.js';
+export type { FormRunResult, FormResultStore, SessionRef } from './http/form-results.js';
 export { JsonText } from './http/json-text.js';
 export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './http/mounted.js';
-export type { CustomHosts } from './http/own-hosts.js';
+export type { CustomHosts } from './http/custom-hosts.js';
 export type { FormFile, PageResult, PageSpec, PanelSpec } from './http/page.js';
 export {
   getTimeZone,
@@ -22,7 +22,7 @@ export {
   type TokenPrincipal,
 } from './http/principal.js';
 export type { ChoosableProject, ProjectChoices } from './http/project-choices.js';
-export type { BodyFilter } from './http/body-sieve.js';
+export type { BodyFilter } from './http/body-filter.js';
 export type { PublicBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';
 export type { HttpMethod, RouteSpec } from './http/route.js';

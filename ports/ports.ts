@@ -9,7 +9,7 @@ import type { Logger } from './logger.js';
 import type { Manual } from './manual.js';
 import type { Metrics } from './metrics.js';
 import type { Outbound } from './outbound.js';
-import type { NetworkProbe } from './reach.js';
+import type { NetworkProbe } from './network-probe.js';
 import type { ReleaseStore } from './release-store.js';
 import type { Signers } from './signer.js';
 import type { SourceMaps } from './source-maps/reader.js';

@@ -6,10 +6,10 @@
 import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type KernelBootOptions, type KernelParts, type KernelMode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
-import { createFakes, buildKernelParts, type FakePorts } from './kit/parts.js';
-import { withTimeout } from './support/within.js';
+import { createFakes, buildKernelParts, type FakePorts } from './kit/kernel-parts.js';
+import { withTimeout } from './support/timeout.js';
 
-export { APP_SETTINGS } from './kit/parts.js';
+export { APP_SETTINGS } from './kit/kernel-parts.js';
 
 export interface HarnessOptions {
   mode?: KernelMode;

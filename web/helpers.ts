@@ -8,7 +8,7 @@ import { linkHelpers } from './helpers/links.js';
 import { logicHelpers } from './helpers/logic.js';
 import { markdownHelpers } from './helpers/markdown.js';
 import { createSeriesHelpers } from './helpers/series.js';
-import { formErrorHelpers } from './helpers/refusals.js';
+import { formErrorHelpers } from './helpers/form-errors.js';
 import { createTimeHelpers, type TimeOptions } from './helpers/time.js';
 import { traceHelpers } from './helpers/trace.js';
 import { treeHelpers } from './helpers/tree.js';

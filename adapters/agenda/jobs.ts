@@ -17,7 +17,7 @@ import {
 } from 'agenda';
 import { Settings } from 'luxon';
 import { ServiceError } from '../../kernel/errors.js';
-import type { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
+import type { RepeatedLineLimiter } from '../../lib/text/repeated-line-limiter.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
@@ -25,7 +25,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 import type { DocumentStore, Json } from '../../ports/store.js';
 import type { JobPayload } from './job-document.js';
-import { JobRunner, DEFAULT_TIMEOUT_MS } from './job-run.js';
+import { JobRunner, DEFAULT_TIMEOUT_MS } from './job-runner.js';
 import { validateJobSpec, describeJob, getRepeatInterval } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 

@@ -10,14 +10,14 @@ import { hostname } from 'node:os';
 import { toJobId, type JobParameters, type JobRepository } from 'agenda';
 import { ClockStepDetector } from '../../lib/clock-skew.js';
 import { redactText } from '../../lib/text/hidden-texts.js';
-import type { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
+import type { RepeatedLineLimiter } from '../../lib/text/repeated-line-limiter.js';
 import { toIsoString } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
 import { JOBS_COLLECTION, type JobDoc, type JobPayload } from './job-document.js';
-import { JobStore, type DueTime } from './job-rows.js';
+import { JobStore, type DueTime } from './job-store.js';
 
 const LOCK_OWNER = `${hostname()}:${process.pid}`;
 const FAR_FUTURE = new Date('9999-12-31T00:00:00.000Z');

@@ -9,7 +9,7 @@ import type { ManifestTexts, PackageStore, ReleaseLocation, ReleaseStore } from 
 import { parseArchiveJson } from './container/head.js';
 import type { FileEntry } from '../../lib/formats/archive.js';
 import { readEntryText } from './container/reader.js';
-import { ArchiveRejectedError } from './container/rejected.js';
+import { ArchiveRejectedError } from './container/archive-rejected-error.js';
 import { createTextEntry, type ArchiveEntry, type WrittenArchive } from './container/writer.js';
 
 const PACKAGE_ENTRY_PATTERN = /^releases\/([0-9a-f]{64})\.tar\.gz$/;

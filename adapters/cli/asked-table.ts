@@ -1,6 +1,6 @@
 import { composeInMemory } from '../../config/compose/compose.js';
 import { handlePluginErrors } from './plugin-faults.js';
-import { loadOwnCommands } from './own.js';
+import { loadOwnCommands } from './own-commands.js';
 import { toCommandSummary, type CommandSummary } from './table.js';
 
 export async function askedTable(): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {

@@ -28,7 +28,7 @@ import { tryOpenStore, verifyStore, type OpenedStore } from './doctor/store.js';
 import { EXIT_CODES } from './output.js';
 import { handlePluginErrors } from './plugin-faults.js';
 import { Diagnosis, getErrorText } from './doctor/diagnosis.js';
-import { describeDamageFix, describeReleaseFix, describeStoreFix } from './doctor/store-mend.js';
+import { describeDamageFix, describeReleaseFix, describeStoreFix } from './doctor/store-fix.js';
 import {
   readLocalHealth,
   fetchServiceHealth,

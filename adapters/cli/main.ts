@@ -4,10 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { arePluginsConfigured } from '../../config/plugins-named.js';
-import { exitSoon, ignoreClosedReaders } from './ending.js';
+import { arePluginsConfigured } from '../../config/plugin-detection.js';
+import { exitSoon, ignoreClosedReaders } from './process-exit.js';
 import { EXIT_CODES, printFailure } from './output.js';
-import { OWN_COMMANDS } from './own.js';
+import { OWN_COMMANDS } from './own-commands.js';
 import { readBuiltCommands, type CommandSummary } from './table.js';
 import { findHelp, matchCommand, formatOverview, formatUnknownCommand } from './help.js';
 import { formatHelp, parseCommand, UsageError } from './usage.js';

@@ -7,9 +7,9 @@ import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import { toPrintable } from '../../lib/text/printable.js';
 import type * as Asked from './asked-table.js';
-import { exitSoon } from './ending.js';
+import { exitSoon } from './process-exit.js';
 import { EXIT_CODES, printFailure, printResult } from './output.js';
-import { OWN_COMMANDS } from './own.js';
+import { OWN_COMMANDS } from './own-commands.js';
 import { parseCommand } from './usage.js';
 
 async function readStdin(): Promise<string> {

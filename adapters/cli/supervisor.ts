@@ -4,7 +4,7 @@
  * `NotifyAccess=all`.
  */
 import { spawn } from 'node:child_process';
-import type { SupervisorEnv } from '../../config/supervisor.js';
+import type { SupervisorEnv } from '../../config/supervisor-env.js';
 
 const NOTIFY_PROGRAM = 'systemd-notify';
 

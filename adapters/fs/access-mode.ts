@@ -3,7 +3,7 @@
  * server's group (contract 40, files). Reads the group file, because Node cannot look up groups.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, type FileOwner } from './durable.js';
+import { PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, type FileOwner } from './durable-writes.js';
 
 export interface AccessMode {
   mode: number;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import type { ChannelTexts } from '../../ports/release-store.js';
-import { makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable.js';
-import type { IncomingFolder } from './incoming.js';
+import { makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
+import type { IncomingFolder } from './incoming-folder.js';
 import { LATEST_FILE, requireValidName } from './paths.js';
 import { requireProductFolder } from './products.js';
 import type { WriteRunner } from './write-faults.js';

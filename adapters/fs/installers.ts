@@ -9,7 +9,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstallerEncoding, InstallerManifest, Installers } from '../../ports/installers.js';
 import type { StoredFile } from '../../ports/release-store.js';
-import { getErrorCode, makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, replaceText, writeNewFile } from './durable.js';
+import { getErrorCode, makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, replaceText, writeNewFile } from './durable-writes.js';
 import { statFile, createStoredFile, computeTag } from './stored-file.js';
 
 const MANIFEST_FILE = 'installer.json';

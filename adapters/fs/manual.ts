@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manual, ManualPage } from '../../ports/manual.js';
-import { getErrorCode } from './durable.js';
+import { getErrorCode } from './durable-writes.js';
 
 const PAGE_PATTERN = /^[a-z0-9][a-z0-9./-]*\.md$/i;
 /** No segment begins with a dot, so no path leads out of the folder. */

@@ -10,12 +10,12 @@ import {
   type StagedPackage,
   type SweepResult,
 } from '../../ports/release-store.js';
-import { getErrorCode, makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable.js';
-import type { IncomingFolder } from './incoming.js';
+import { getErrorCode, makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
+import type { IncomingFolder } from './incoming-folder.js';
 import { getPackageFolder, MANIFEST_FILE, PACKAGE_FILE, SIGNATURE_FILE } from './paths.js';
 import { requireProductFolder } from './products.js';
 import { listFolders, statFile, isMissingFileError, readTextFile } from './stored-file.js';
-import { ThreadPackageReader } from './workshop.js';
+import { ThreadPackageReader } from './package-reader.js';
 import type { WriteRunner } from './write-faults.js';
 
 export class FsPackages implements PackageStore {

@@ -5,7 +5,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FolderTaken } from '../../ports/release-store.js';
-import { getErrorCode } from './durable.js';
+import { getErrorCode } from './durable-writes.js';
 import { LATEST_FILE, MANIFEST_FILE, PACKAGE_FILE } from './paths.js';
 import { readFileStart, listFolders, statFile } from './stored-file.js';
 

@@ -2,7 +2,7 @@
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
-import { getErrorCode } from './durable.js';
+import { getErrorCode } from './durable-writes.js';
 import { isValidName } from './paths.js';
 
 const READ_CHUNK_BYTES = 256 * 1024;

@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
-import { readPackageContents, type PackageRules } from './contents.js';
+import { readPackageContents, type PackageRules } from './package-contents.js';
 
 export type PackageJob = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
 

@@ -3,7 +3,7 @@
  * tries the disk again, so the store recovers without a restart.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
-import { getErrorCode } from './durable.js';
+import { getErrorCode } from './durable-writes.js';
 
 export type WriteRunner = <T>(work: () => Promise<T>) => Promise<T>;
 

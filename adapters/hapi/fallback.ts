@@ -14,8 +14,8 @@ import { buildPreflightResponse } from './wire/cors.js';
 import { buildFailureResponse } from './wire/envelope.js';
 import { Failure, toFailure, createInternalFailure, NOT_FOUND, PLUGIN_NOT_READY, getErrorText } from './wire/failure.js';
 import { resolveRequestId } from './wire/headers.js';
-import { formatAllow, type RegisteredPath } from './known-paths.js';
-import { renderNotFoundPage, isJsonPreferred } from './pages/refusal-page.js';
+import { formatAllow, type RegisteredPath } from './path-registry.js';
+import { renderNotFoundPage, isJsonPreferred } from './pages/error-page.js';
 import type { PageServices } from './pages/visitor.js';
 
 const isApiPath = (path: string): boolean => path === '/api' || path.startsWith('/api/');

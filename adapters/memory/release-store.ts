@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readPackage, UnsafePackage as Rejected } from '../../lib/formats/archive.js';
-import { PackageTextReader } from '../../lib/formats/kept-text.js';
+import { PackageTextReader } from '../../lib/formats/package-text-reader.js';
 import {
   MAX_SETUP_BYTES,
   EMPTY_SWEEP_RESULT,

@@ -22,7 +22,7 @@ import {
 import { findCandidateIds, type IndexInfo } from './candidates.js';
 import { toStoreError } from './errors.js';
 import { CallBatcher } from './gathering.js';
-import { getAll, insertAll, putAll } from './together.js';
+import { getAll, insertAll, putAll } from './batch-commands.js';
 import {
   toFieldName,
   fromChanged,

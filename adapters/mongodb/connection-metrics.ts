@@ -1,7 +1,7 @@
 /** Metrics of the MongoDB connection (contract 95, a bad day). */
 import type { Clock } from '../../ports/clock.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { ConnectionState } from './connection-lines.js';
+import type { ConnectionState } from './connection-logger.js';
 
 /** In seconds, from a lookup by id up to the deadline of an operation. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];

@@ -9,12 +9,12 @@ import { OutboundError, type Outbound, type OutboundRequest, type OutboundRespon
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { Deadlines } from './deadlines.js';
-import { decodeBody } from './decoding.js';
+import { decodeBody } from './body-decoder.js';
 import { findAddressBlock, checkUrl, parseLiteralHost, type UrlRejection } from './egress.js';
-import { sendExchange, StaleConnectionError, type ExchangeResult, type ConnectionRoute } from './exchange.js';
-import { HostResolver } from './names.js';
+import { sendExchange, StaleConnectionError, type ExchangeResult, type ConnectionRoute } from './http-exchange.js';
+import { HostResolver } from './host-resolver.js';
 import { resolveChecked } from './resolve-checked.js';
-import { createSocketPools } from './sockets.js';
+import { createSocketPools } from './socket-pools.js';
 
 export interface OutboundOptions {
   /** Resolves a name. Default: hosts file and DNS. */

@@ -3,7 +3,7 @@
  * every string, errors become plain objects, and depth and length are limited.
  */
 import { redactText } from '../../lib/text/hidden-texts.js';
-import { toVisibleText } from '../../lib/unseen.js';
+import { toVisibleText } from '../../lib/text/invisible-characters.js';
 
 const SECRET_NAME_PATTERN =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)[_-]?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;

@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { OutboundError, type EgressPolicy } from '../../ports/outbound.js';
 import { findAddressBlock } from './egress.js';
-import { getErrorCode, parseDnsServer, resolveAtServer } from './names.js';
+import { getErrorCode, parseDnsServer, resolveAtServer } from './host-resolver.js';
 
 export interface CheckedHost {
   /** A name, or an address without brackets. */

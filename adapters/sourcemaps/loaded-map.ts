@@ -4,11 +4,11 @@
  */
 import { isAscii } from 'node:buffer';
 import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
-import { parseFunctions, type NamePlace, type ScriptFunction, type ScriptFunctions } from './functions.js';
+import { parseFunctions, type NamePlace, type ScriptFunction, type ScriptFunctions } from './script-functions.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { parseMapOutline, type MapSection, type PlainMap } from './map-outline.js';
 import { MappingIndex } from './mapping-index.js';
-import { createCpuBudget, type BudgetCheck } from './spend.js';
+import { createCpuBudget, type BudgetCheck } from './cpu-budget.js';
 
 /**
  * Context lines on each side (contract 21, Beyond the specification: what JavaScript and releases

@@ -3,7 +3,7 @@
  * the decoder state every few kilobytes are the starting points.
  */
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
-import type { BudgetCheck } from './spend.js';
+import type { BudgetCheck } from './cpu-budget.js';
 
 /** Original position of a mapping; line and column are zero-based. */
 export interface MappedPlace {

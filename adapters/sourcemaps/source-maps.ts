@@ -9,7 +9,7 @@ import {
 } from '../../ports/source-maps/reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { MapProcess, type MapProcessLimits } from './map-process.js';
-import { FairScheduler } from './owner-turns.js';
+import { FairScheduler } from './fair-scheduler.js';
 import type { MapAnswer, MapJob } from './worker.js';
 import { parseZipDirectory, ZIP_TAIL_BYTES } from './zip.js';
 

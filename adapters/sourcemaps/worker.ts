@@ -14,8 +14,8 @@ import { JsonScanner } from './json-scanner.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { LoadedMap } from './loaded-map.js';
 import { parseManifestFiles } from './manifest.js';
-import { createCpuBudget, getUsedCpuMs } from './spend.js';
-import { StreamingUnpacker } from './unpacking.js';
+import { createCpuBudget, getUsedCpuMs } from './cpu-budget.js';
+import { StreamingUnpacker } from './streaming-unpacker.js';
 import { parseZipEntries, unpackFile, type ZipDirectory } from './zip.js';
 
 export type MapJob =

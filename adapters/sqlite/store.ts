@@ -17,17 +17,17 @@ import { SqliteCollection, type StorageThreads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusyError, isMissingTableError } from './driver/driver.js';
 import { toOutcome, unwrapOutcome, type RequestOutcome, type WholeDoc } from './threads/messages.js';
-import { readWholeDoc } from './reading/reads.js';
+import { readWholeDoc } from './reading/read-requests.js';
 import { readBytesField } from './schema/bytes-column.js';
 import { openReader } from './reading/reader.js';
 import { openWriter } from './writing/writer.js';
-import { readDeclaration } from './schema/declared.js';
+import { readDeclaration } from './schema/declarations.js';
 import { encodeDoc, restoreBody, type EncodedDoc, type SeparateFields } from './body/stored-body.js';
 import { createOpenError, type RequestExecutor } from './threads/executor.js';
-import { InlineExecutor } from './threads/inline.js';
-import { WorkerExecutor } from './threads/worker-thread.js';
-import { ensureSingleName } from './one-name.js';
-import { CorruptionLog } from './met-damage.js';
+import { InlineExecutor } from './threads/inline-executor.js';
+import { WorkerExecutor } from './threads/worker-executor.js';
+import { ensureSingleName } from './hard-link-check.js';
+import { CorruptionLog } from './corruption-log.js';
 
 export interface SqliteStoreOptions {
   /** The file; its folder is created when missing. */

@@ -9,11 +9,11 @@ import { parseArgs } from 'node:util';
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
 import { isPlatform, PLATFORMS } from '../../lib/formats/platform.js';
-import { checkEnteredDirectory } from './system/typed.js';
+import { checkEnteredDirectory } from './system/entered-directory.js';
 import { AgentFailure } from './exit.js';
 import { getMachineFolder } from './system/machine-folder.js';
 import { parseServerUrl } from './options/address.js';
-import { loadTrustedConfig, type TrustedConfig } from './options/belief.js';
+import { loadTrustedConfig, type TrustedConfig } from './options/config-trust.js';
 import {
   ACTIONS,
   OPTION_SPECS,

@@ -6,11 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { makeFolders } from '../../lib/folders.js';
 import { UnsafePackage, readPackage } from '../../lib/formats/archive.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 import { compressGzip } from './gzip-writer.js';
 import type { PublishFile } from './publish-files.js';
 import { writeTar } from './tar-writer.js';
-import { toUnwritableFailure } from './unwritable.js';
+import { toUnwritableFailure } from './unwritable-failure.js';
 
 export interface ArchiveFile {
   path: string;

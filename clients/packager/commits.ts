@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { toPrintable } from '../../lib/text/printable.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
 export interface GitCommit {
   id: string;

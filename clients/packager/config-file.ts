@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { normalizeGlob, findUnsupportedGlob } from '../../lib/formats/globs.js';
 import { readDiscoveredFile, readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
 export interface PackagerConfig {
   project?: string;

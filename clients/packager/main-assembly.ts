@@ -2,7 +2,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageRuntime } from '../../lib/formats/manifest.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 import { readPeVersion, toPlainVersion } from './pe-version.js';
 
 export interface MainAssembly {

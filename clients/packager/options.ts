@@ -9,7 +9,7 @@ import { readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.
 import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 import { readConfig } from './config-file.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
 export const USAGE_TEXT = `packager – packs a build, checks it and publishes it as a release
 

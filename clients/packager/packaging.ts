@@ -9,11 +9,11 @@ import { packArchive, type ArchiveFile } from './archive-file.js';
 import { readCommits, type GitCommits } from './commits.js';
 import { formatSize, type PackagerConsole } from './console.js';
 import { findCredentialWarnings } from './credentials.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 import { readMainAssembly, type MainAssembly } from './main-assembly.js';
 import type { PackagerSettings } from './options.js';
 import { findPlatformInPath, listPublishFiles, type PublishFile, findUnmatchedPatterns } from './publish-files.js';
-import { toUnwritableFailure } from './unwritable.js';
+import { toUnwritableFailure } from './unwritable-failure.js';
 import { PublishingClient, type ListedRelease, type ReleaseToPublish } from './service.js';
 
 /** GNU tar warns about times before 1980. */

@@ -7,7 +7,7 @@ import { findPathFault } from '../../lib/formats/path-policy.js';
 import { PathSet } from '../../lib/formats/path-set.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import { toPrintable } from '../../lib/text/printable.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
 export interface PublishFile {
   path: string;

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../lib/text/printable.js';
 import { PackagerConsole, type ConsoleStream } from './console.js';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 import { readSettings, USAGE_TEXT } from './options.js';
 import { runPackager } from './packaging.js';
 

@@ -6,7 +6,7 @@ import type { PackageRuntime } from '../../lib/formats/manifest.js';
 import { toPrintable } from '../../lib/text/printable.js';
 import type { ArchiveFile } from './archive-file.js';
 import type { GitCommits } from './commits.js';
-import { EXIT_CODES, PackagerFailure, type ExitCode } from './failure.js';
+import { EXIT_CODES, PackagerFailure, type ExitCode } from './packager-failure.js';
 import { sendHttpRequest, type ReceivedHttpResponse } from './http.js';
 
 export interface ListedRelease {

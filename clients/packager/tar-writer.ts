@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
-import { EXIT_CODES, PackagerFailure } from './failure.js';
+import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 import { readFileStart, type PublishFile } from './publish-files.js';
 
 const BLOCK_BYTES = 512;

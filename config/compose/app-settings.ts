@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { findPackageRoot } from '../load.js';
 import type { AppSettings } from '../../kernel/contract.js';
-import { formatListenUrl } from './places.js';
+import { formatListenUrl } from './locations.js';
 import type { Setup } from './setup.js';
 
 export async function readVersion(): Promise<string> {

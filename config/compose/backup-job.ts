@@ -2,8 +2,8 @@ import { writeBackup } from '../../adapters/archive/backup/backup.js';
 import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
 import { FsReleaseStore } from '../../adapters/fs/release-store.js';
 import { KEY_FILES } from '../../adapters/node/keys/keys.js';
-import { requireWholeStoreFile } from '../../adapters/archive/moving/import.js';
-import { copyStore, readDocument } from '../../adapters/sqlite/copying/copy.js';
+import { requireWholeStoreFile } from '../../adapters/archive/transfer/import.js';
+import { copyStore, readDocument } from '../../adapters/sqlite/copying/copy-store.js';
 
 export const keyFileNames = Object.values(KEY_FILES);
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { AutomaticBackups } from '../../adapters/archive/backup/automatic.js';
-import { findNewestBackupIn } from '../../adapters/archive/backup/names.js';
+import { AutomaticBackups } from '../../adapters/archive/backup/automatic-backups.js';
+import { findNewestBackupIn } from '../../adapters/archive/backup/backup-files.js';
 import { finishRestore, isRestoreReady } from '../../adapters/archive/backup/restore.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { computeFingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
@@ -10,7 +10,7 @@ import { backupsConfigSchema } from '../../plugins/backups/config.js';
 import { releasesConfig } from '../../plugins/releases/config.js';
 import { NO_BACKUPS, type Backups } from '../../ports/store/backups.js';
 import { keyFileNames, type BackupJob } from './backup-job.js';
-import { openReleaseStore } from './releases.js';
+import { openReleaseStore } from './release-storage.js';
 
 export function createBackups(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
   const { data_dir, storage } = configuration.core;

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccessMode } from '../../adapters/fs/access-mode.js';
-import { correctModes, listForeignNames, type ServicePaths } from '../../adapters/fs/modes.js';
+import { correctModes, listForeignNames, type ServicePaths } from '../../adapters/fs/file-modes.js';
 import { ConfigError, type Configuration } from '../load.js';
 import { backupsConfigSchema } from '../../plugins/backups/config.js';
 import { releasesConfig } from '../../plugins/releases/config.js';

@@ -8,20 +8,20 @@ import { finishRestore, isRestoreReady, restoreBackup, type RestoreSummary } fro
 import type { ArchiveHead, ArchiveKind } from '../../adapters/archive/container/head.js';
 import { readArchive } from '../../adapters/archive/container/reader.js';
 import { requireMissingFile, toReadableError } from '../../adapters/archive/container/writer.js';
-import { writeExport, type ExportSummary } from '../../adapters/archive/moving/export.js';
-import { describeStoreContent, importDocuments, isHalfImported, validateExport } from '../../adapters/archive/moving/import.js';
+import { writeExport, type ExportSummary } from '../../adapters/archive/transfer/export.js';
+import { describeStoreContent, importDocuments, isHalfImported, validateExport } from '../../adapters/archive/transfer/import.js';
 import { fileExists } from '../../adapters/archive/files.js';
 import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
-import { removeStaleFiles, withStoreCopy } from '../../adapters/archive/stale.js';
+import { removeStaleFiles, withStoreCopy } from '../../adapters/archive/temporary-files.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { checkFingerprints, computeFingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
 import { PinoLogger } from '../../adapters/node/logger.js';
-import { copyStore } from '../../adapters/sqlite/copying/copy.js';
+import { copyStore } from '../../adapters/sqlite/copying/copy-store.js';
 import { checkStoreFile } from '../../adapters/sqlite/copying/check-store-file.js';
 export { readTables } from '../../adapters/sqlite/copying/read-tables.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { createBackup, keyFileNames } from './backup-job.js';
-import { rejectUntrustedFiles } from './keys.js';
+import { rejectUntrustedFiles } from './service-keys.js';
 import { findMissingPackages } from './missing-packages.js';
 import { loadConfig, type Configuration, type ResolvedConfig } from '../load.js';
 import { requireRestrictedFile } from '../../lib/files/trusted-file.js';
@@ -32,7 +32,7 @@ import type { ReleaseStore } from '../../ports/release-store.js';
 import type { DocumentStore, Filter } from '../../ports/store.js';
 
 export { fileExists } from '../../adapters/archive/files.js';
-export { requireWholeStore } from '../../adapters/archive/moving/import.js';
+export { requireWholeStore } from '../../adapters/archive/transfer/import.js';
 
 const getFingerprints = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(computeFingerprints(keys));
 

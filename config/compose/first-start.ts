@@ -8,8 +8,8 @@ import type { KernelMode } from '../../kernel/kernel.js';
 import { makeFolders } from '../../lib/folders.js';
 import { completeRestore } from './backups.js';
 import { rejectSharedFolder } from './data-directory.js';
-import { isFirstStart, loadServiceKeys, rejectUntrustedFiles } from './keys.js';
-import { getAccessMode, isStoredInMongo } from './releases.js';
+import { isFirstStart, loadServiceKeys, rejectUntrustedFiles } from './service-keys.js';
+import { getAccessMode, isStoredInMongo } from './release-storage.js';
 
 /**
  * Validates the whole configuration, including given keys and plugin sections, if this start would

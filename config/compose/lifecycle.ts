@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PeerCounter } from '../../adapters/mongodb/peers.js';
+import type { PeerCounter } from '../../adapters/mongodb/peer-counter.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
 import type { UnlistedProxyRecorder } from '../../adapters/node/unlisted-proxies.js';
@@ -9,12 +9,12 @@ import type { Kernel, KernelBootOptions } from '../../kernel/kernel.js';
 import { runWithTimeout } from '../../kernel/timeout.js';
 import { replaceFile } from '../../lib/files/replace-file.js';
 import { ADMIN_BOOTSTRAP } from '../../ports/domain/access.js';
-import { ServerFileWriter } from './announcement.js';
+import { ServerFileWriter } from './server-file.js';
 import { PluginStatesFile } from './plugin-states.js';
 import type { ServicePorts } from './ports.js';
-import { announceInstallers, placeInstallers } from './releases.js';
+import { announceInstallers, placeInstallers } from './release-storage.js';
 import type { Setup } from './setup.js';
-import { attributeToConfigKey } from './start-fault.js';
+import { attributeToConfigKey } from './config-errors.js';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 

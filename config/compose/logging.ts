@@ -1,7 +1,7 @@
 import { SystemClock } from '../../adapters/node/clock.js';
 import { PinoLogger } from '../../adapters/node/logger.js';
-import { StoreFaultLogger } from '../../adapters/node/store-fault-log.js';
-import { RepeatedLineLimiter } from '../../lib/text/repeated-lines.js';
+import { StoreFaultLogger } from '../../adapters/node/store-fault-logger.js';
+import { RepeatedLineLimiter } from '../../lib/text/repeated-line-limiter.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Setup } from './setup.js';
 

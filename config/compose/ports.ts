@@ -15,7 +15,7 @@ import type { KernelMode, SuppliedPorts } from '../../kernel/kernel.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { createBackups } from './backups.js';
 import type { LoggingServices } from './logging.js';
-import { createInstallers } from './releases.js';
+import { createInstallers } from './release-storage.js';
 import type { Setup } from './setup.js';
 import type { Stores } from './stores.js';
 

@@ -1,5 +1,5 @@
 import type { MongoStoreOptions } from '../../adapters/mongodb/store.js';
-import { createConnectionLogger } from '../../adapters/mongodb/connection-lines.js';
+import { createConnectionLogger } from '../../adapters/mongodb/connection-logger.js';
 import { createConnectionMetrics } from '../../adapters/mongodb/connection-metrics.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';

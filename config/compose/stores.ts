@@ -3,9 +3,9 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { DocumentStore } from '../../ports/store.js';
 import type { LoggingServices } from './logging.js';
-import { openReleaseStore } from './releases.js';
+import { openReleaseStore } from './release-storage.js';
 import type { Setup } from './setup.js';
-import { attributeToConfigKey } from './start-fault.js';
+import { attributeToConfigKey } from './config-errors.js';
 import { createConnectionListeners, createStore } from './store.js';
 
 export interface Stores {

@@ -50,7 +50,7 @@ export async function listUnlistedProxies(
   dataDir: string,
   trusted: readonly string[],
 ): Promise<readonly UnlistedProxy[]> {
-  const { createAddressResolver: addressReader } = await import('../../adapters/hapi/wire/address.js');
+  const { createAddressResolver: addressReader } = await import('../../adapters/hapi/wire/client-address.js');
   const read = addressReader(trusted);
   const seen = await readUnlistedProxies(dataDir, Date.now());
   // For a trusted proxy the header is read.

@@ -9,8 +9,8 @@ import { requireRestrictedFile, UntrustedFile } from '../../lib/files/trusted-fi
 import type { Plugin } from '../contract.js';
 import { getFaultReason, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
-import { shareContract } from './one-contract.js';
-import { addPluginModule, runInPlugin } from './thrown.js';
+import { shareContract } from './contract-resolver.js';
+import { addPluginModule, runInPlugin } from './error-attribution.js';
 import { runWithTimeout } from '../timeout.js';
 
 export interface LoadSettings {

@@ -1,6 +1,6 @@
 import type { ServiceMigrations } from '../../ports/domain/system.js';
 import { MigrationsFailed } from '../faults.js';
-import type { Migrator } from '../migrating/migrator.js';
+import type { Migrator } from '../migrations/migrator.js';
 
 export function createServiceMigrations(migrator: Migrator): ServiceMigrations {
   return {

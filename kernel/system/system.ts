@@ -1,6 +1,6 @@
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
-import type { Migrator } from '../migrating/migrator.js';
+import type { Migrator } from '../migrations/migrator.js';
 import type { ProvidedServices } from '../plugin-run.js';
 import { createCatalog } from './catalog.js';
 import { createServiceMigrations } from './migrations.js';

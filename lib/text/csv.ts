@@ -3,7 +3,7 @@
  * and superscript ones, at the start, after blanks and invisible characters, and after separators,
  * since locales split at `;` or tabs even inside quotes. Linear.
  */
-import { INVISIBLE_CLASS } from '../unseen.js';
+import { INVISIBLE_CLASS } from './invisible-characters.js';
 
 const EQUALS = '=\\uff1d\\ufe66\\u207c\\u208c';
 const AT = '@\\uff20\\ufe6b';

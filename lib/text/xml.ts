@@ -1,5 +1,5 @@
 /** Escapes text for XML, drops invalid characters and marks invisible ones. */
-import { markInvisible } from '../unseen.js';
+import { markInvisible } from './invisible-characters.js';
 import { cleanText } from './clean-text.js';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

@@ -10,11 +10,11 @@ import type {
 } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
-import { ItemCloser } from './builds/closing.js';
-import { PublishedBuildRepository } from './builds/known-builds.js';
+import { ItemCloser } from './builds/item-closer.js';
+import { PublishedBuildRepository } from './builds/published-builds.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { ItemService } from './store/items.js';
-import { planUnmute } from './muting/muting.js';
+import { ItemService } from './store/item-service.js';
+import { planUnmute } from './muting/muting-service.js';
 import { FeedbackService } from './feedback/feedback.js';
 import { ReportIntake, ReportBatchIntake } from './intake/intake.js';
 

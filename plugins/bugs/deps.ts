@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Transact } from '../../ports/store.js';
-import type { GroupingSettings } from './grouping/settings.js';
+import type { GroupingSettings } from './grouping/grouping-settings.js';
 import type { RuleListDoc, RuleRevisionDoc } from './grouping/grouping-rule.js';
 import type {
   ActivityDoc,
@@ -37,7 +37,7 @@ import type {
   SplitDoc,
   PendingFeedbackDoc,
   SearchTextDoc,
-} from './item/work-documents.js';
+} from './item/operation-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {

@@ -26,25 +26,25 @@ import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
-import { UNMAPPED_OCCURRENCES } from '../../ports/domain/frames.js';
-import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-rewriting.js';
+import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { buildProjectBelongings } from './belongings.js';
+import { buildProjectBelongings } from './project-belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
-import { parseGroupingSettings } from './grouping/settings.js';
-import { MonthlyStatsCache } from './pages/shared/numbers.js';
+import { parseGroupingSettings } from './grouping/grouping-settings.js';
+import { MonthlyStatsCache } from './pages/shared/monthly-stats.js';
 import { buildRuleUrl } from './pages/grouping/rule-links.js';
 import { buildBugPages } from './pages/pages.js';
-import { buildBugPanels } from './pages/panels.js';
+import { buildBugPanels } from './pages/dashboard-panels.js';
 import { buildBugRoutes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
-import { buildItemListTopic, buildItemTopic } from './pages/topic.js';
-import { buildProjectItemsPart } from './pages/project-part.js';
-import { buildItemSearch } from './pages/search.js';
+import { buildItemListTopic, buildItemTopic } from './pages/live-topics.js';
+import { buildProjectItemsPart } from './pages/project-items.js';
+import { buildItemSearch } from './pages/item-search.js';
 
 const config = joi.object({
   hour_high: joi

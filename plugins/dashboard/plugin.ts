@@ -6,9 +6,9 @@ import { definePlugin, View, type PageSpec } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { StepChecklist } from './first-steps/checklist.js';
-import { projectInput, StepPages } from './first-steps/pages.js';
-import { themePage } from './theme.js';
+import { StepChecklist } from './onboarding/onboarding-checklist.js';
+import { projectInput, StepPages } from './onboarding/onboarding-pages.js';
+import { themePage } from './theme-page.js';
 
 const LIVE_TOPICS = 'bugs monitors webhooks releases';
 

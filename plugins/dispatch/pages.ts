@@ -11,12 +11,12 @@ import {
 } from '../../kernel/contract.js';
 import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
-import type { LiveTopic } from '../../ports/domain/live.js';
+import type { LiveTopic } from '../../ports/domain/live-topics.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { getCallerName } from './caller.js';
-import type { AgentDispatchService } from './requests.js';
-import { agentNameSchema, ruleCreationSchema, formatRuleName, RULE_SEVERITIES, type RequestRuleFields } from './rule.js';
-import type { RequestRuleService } from './rules.js';
+import type { AgentDispatchService } from './agent-requests.js';
+import { agentNameSchema, ruleCreationSchema, formatRuleName, RULE_SEVERITIES, type RequestRuleFields } from './request-rule.js';
+import type { RequestRuleService } from './request-rules.js';
 import type { AgentRunService } from './agent-runs.js';
 
 const memberAccess = { session: 'member' } as const;

@@ -7,15 +7,15 @@ import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
-import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { ERRORS } from './errors.js';
 import { requestAgentAction, buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
-import { AgentDispatchService } from './requests.js';
+import { AgentDispatchService } from './agent-requests.js';
 import { buildDispatchRoutes } from './routes.js';
-import { RequestRuleService } from './rules.js';
+import { RequestRuleService } from './request-rules.js';
 import { AgentRunService } from './agent-runs.js';
 import { AgentTokenPolicy, WEBHOOK_RECEIVERS_RESOLVER } from './agent-tokens.js';
 

@@ -1,9 +1,9 @@
 import joi from 'joi';
 import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
 import { getCallerName } from './caller.js';
-import type { AgentDispatchService } from './requests.js';
-import { agentNameSchema, ruleChangeSchema, ruleCreationSchema, ruleSchema, type RequestRuleFields } from './rule.js';
-import type { RequestRuleService } from './rules.js';
+import type { AgentDispatchService } from './agent-requests.js';
+import { agentNameSchema, ruleChangeSchema, ruleCreationSchema, ruleSchema, type RequestRuleFields } from './request-rule.js';
+import type { RequestRuleService } from './request-rules.js';
 import type { AgentProgress } from './agent-runs.js';
 
 const ITEM_PATH = '/api/bugtracker/v1/bugs/{id}';

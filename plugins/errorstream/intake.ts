@@ -16,11 +16,11 @@ import type {
   PublicErrorAnswer,
 } from '../../ports/domain/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { toErrorResponse, toPublicResponse } from './answer.js';
-import { parseElement, type ErrorBody } from './body.js';
+import { toErrorResponse, toPublicResponse } from './response.js';
+import { parseElement, type ErrorBody } from './report-body.js';
 import { buildFeedbackReport, formatFeedback } from './feedback.js';
-import { MinifiedTraceRewriter } from './minified.js';
-import { toErrorReport } from './report.js';
+import { MinifiedTraceRewriter } from './minified-traces.js';
+import { toErrorReport } from './report-converter.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 const MAX_PART_WEIGHT = 400_000;

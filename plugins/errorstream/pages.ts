@@ -2,11 +2,11 @@ import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { toHeadline } from '../../lib/text/error-title.js';
-import { formatInteger } from '../../lib/text/grouped.js';
+import { formatInteger } from '../../lib/text/format-integer.js';
 import { buildFirstErrorCommand } from './first-error.js';
 import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import { pickWarnings } from '../../ports/store/left-out.js';
+import { pickWarnings } from '../../ports/store/skipped-documents.js';
 
 export interface ErrorPageDeps {
   groups: ErrorGroups;

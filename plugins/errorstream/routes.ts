@@ -1,8 +1,8 @@
 import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
-import { reportOutputSchemas } from './answer.js';
-import { intakeBodySchema, type ErrorBody } from './body.js';
+import { reportOutputSchemas } from './response.js';
+import { intakeBodySchema, type ErrorBody } from './report-body.js';
 import type { ErrorReportIntake } from './intake.js';
 
 export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [

@@ -1,6 +1,6 @@
 import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { HealthService } from './service.js';
+import type { HealthService } from './health-service.js';
 
 async function readOrNaN(read: () => Promise<number | null>): Promise<number> {
   try {

@@ -5,12 +5,12 @@ import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { HEARTBEAT_REJECTIONS, STORAGE_SPACE } from '../../ports/domain/health.js';
 import { addHealthGauges } from './gauges.js';
-import { IntegrityChecker } from './integrity.js';
-import { MigrationRunner } from './migration-run.js';
-import { buildSystemPages, buildSystemPanels } from './pages.js';
-import { DETAILS_SCOPE, buildHealthRoutes } from './routes.js';
-import { HealthService, type HealthConfig } from './service.js';
-import { DiskSpaceMonitor } from './space.js';
+import { IntegrityChecker } from './integrity-checker.js';
+import { MigrationRunner } from './migration-runner.js';
+import { buildSystemPages, buildSystemPanels } from './system-pages.js';
+import { DETAILS_SCOPE, buildHealthRoutes } from './health-routes.js';
+import { HealthService, type HealthConfig } from './health-service.js';
+import { DiskSpaceMonitor } from './disk-space-monitor.js';
 
 const INTEGRITY_CHECK_TIMEOUT_MS = 12 * 3_600_000;
 

@@ -24,14 +24,14 @@ import type { LicensingDeps, LicensingConfig } from './deps.js';
 import { buildFirstLicenseCommand } from './licenses/first-license.js';
 import { LICENSE_ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
-import { validationRoutes } from './http/online-routes.js';
+import { validationRoutes } from './http/validation-routes.js';
 import { approvalPages, approvalPanels } from './pages/approvals.js';
-import { customerPages } from './pages/customers.js';
+import { customerPages } from './pages/customer-page.js';
 import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
 import { listPages } from './pages/licenses.js';
 import { buildServices, type LicensingServices } from './services.js';
-import { buildLicensePart } from './pages/project-part.js';
+import { buildLicensePart } from './pages/project-summary.js';
 import { createLicenseTargets } from './pages/audit-targets.js';
 import { createLicenseSearch, createMachineSearch } from './pages/search.js';
 

@@ -1,16 +1,16 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { LicenseDirectoryAdapter } from './licenses/directory.js';
-import { LicenseExpiryJob } from './licenses/expiry.js';
+import { LicenseExpiryJob } from './licenses/expiry-job.js';
 import { KeyHashService } from './licenses/key-hashes.js';
-import { LicenseService } from './licenses/licenses.js';
-import { StoreAccessMarks } from './licenses/marks.js';
-import { LicenseChangeNotifier } from './licenses/watchers.js';
-import { ActivationService } from './machines/activations.js';
-import { MachineService } from './machines/machines.js';
+import { LicenseService } from './licenses/license-service.js';
+import { StoreAccessMarks } from './licenses/store-access-marks.js';
+import { LicenseChangeNotifier } from './licenses/change-notifier.js';
+import { ActivationService } from './machines/activation-service.js';
+import { MachineService } from './machines/machine-service.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
-import { LicenseValidator } from './online/online.js';
-import { LicenseSigningService } from './online/signing.js';
+import { LicenseValidator } from './validation/license-validator.js';
+import { LicenseSigningService } from './validation/license-signer.js';
 import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js';
 
 const SERVICES = {

@@ -6,8 +6,8 @@
 import joi from 'joi';
 import { definePlugin, type RouteSpec } from '../../kernel/contract.js';
 import { EventStreamAnswer } from '../../ports/http.js';
-import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { LiveHub } from './hub.js';
+import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
+import { LiveHub } from './live-hub.js';
 
 const SESSION_CHECK_SECONDS = 5;
 

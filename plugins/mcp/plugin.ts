@@ -6,11 +6,11 @@ import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { McpEndpoint } from './endpoint.js';
-import { FirstCallRecorder } from './first-call.js';
-import { countMessages } from './message.js';
-import { McpProtocol } from './protocol.js';
-import { ToolRegistry } from './toolbox.js';
+import { McpEndpoint } from './mcp-endpoint.js';
+import { FirstCallRecorder } from './first-call-recorder.js';
+import { countMessages } from './json-rpc-message.js';
+import { McpProtocol } from './mcp-protocol.js';
+import { ToolRegistry } from './tool-registry.js';
 
 interface McpConfig {
   allowed_origins: string[];
@@ -39,7 +39,7 @@ export default definePlugin<McpConfig>({
     let toolbox: ToolRegistry | null = null;
     const load = async (): Promise<McpProtocol> =>
       new McpProtocol({
-        sdk: await (await import('./library.js')).loadMcpLibrary(),
+        sdk: await (await import('./mcp-library.js')).loadMcpLibrary(),
         tools: () => (toolbox ??= new ToolRegistry(system.getTools())),
         version: ctx.app.version,
         log: ctx.log,

@@ -5,7 +5,7 @@ import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js'
 import type { TokenPrincipal } from '../../ports/http.js';
 import { findFirstText } from './attributes.js';
 import type { LogRecord, ParsedLogs } from './log-record.js';
-import { convertRecord, type ConvertedRecord } from './report.js';
+import { convertRecord, type ConvertedRecord } from './report-converter.js';
 
 const MAX_CONCURRENT_REPORTS = 8;
 

@@ -5,7 +5,7 @@
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
-import { buildDroppedSignalRoutes } from './dropped.js';
+import { buildDroppedSignalRoutes } from './dropped-signals.js';
 import { LogIntake } from './intake.js';
 import { buildOtlpRoutes } from './routes.js';
 

@@ -7,7 +7,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
 import type { Processes, ProcessOwner } from '../../ports/processes.js';
-import type { NetworkProbe } from '../../ports/reach.js';
+import type { NetworkProbe } from '../../ports/network-probe.js';
 import type { Collection } from '../../ports/store.js';
 import type { ProbeDoc } from './model/probe.js';
 

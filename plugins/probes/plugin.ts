@@ -12,10 +12,10 @@ import { ProbeScheduler } from './runner/probe-scheduler.js';
 import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
 import { buildProbeRoutes } from './http/routes.js';
 import { formatTarget, type Probe } from './model/probe.js';
-import { findUnknownFields } from './model/schema.js';
-import { getProbeHref, NEW_PROBE_PATH } from './pages/form.js';
-import { buildProbePages } from './pages/pages.js';
-import { ProbeService, type PreparedProbe } from './store/probes.js';
+import { findUnknownFields } from './model/probe-schema.js';
+import { getProbeHref, NEW_PROBE_PATH } from './pages/probe-form.js';
+import { buildProbePages } from './pages/probe-pages.js';
+import { ProbeService, type PreparedProbe } from './store/probe-service.js';
 
 const config = joi.object({
   enabled: joi

@@ -24,7 +24,7 @@ import { buildElapsedFilter } from '../../lib/clock-skew.js';
 import { SECOND_MS } from '../../lib/time.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, type ProjectUsage } from '../../ports/domain/projects.js';
-import { ProjectDataCleaner } from './belongings.js';
+import { ProjectDataCleaner } from './project-data-cleaner.js';
 import { ProjectService } from './service.js';
 import { getActorName, type Project } from './project.js';
 

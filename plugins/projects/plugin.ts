@@ -15,11 +15,11 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { ProjectDataCleaner } from './belongings.js';
+import { ProjectDataCleaner } from './project-data-cleaner.js';
 import { buildBrandPages } from './brand/pages.js';
 import { buildBrandRoutes } from './brand/routes.js';
 import { BrandService } from './brand/brands.js';
-import { ProjectChoiceCache } from './choices.js';
+import { ProjectChoiceCache } from './project-choice-cache.js';
 import { buildProjectCommands } from './commands.js';
 import { ProjectDeletionService } from './deletion.js';
 import { IntakeKeyService } from './intake-keys.js';

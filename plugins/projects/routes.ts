@@ -3,7 +3,7 @@ import joi from 'joi';
 import { created, deleted, invalid, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../kernel/contract.js';
 import type { ProjectDeletionService } from './deletion.js';
 import type { IntakeKeyService } from './intake-keys.js';
-import { pickWarnings } from '../../ports/store/left-out.js';
+import { pickWarnings } from '../../ports/store/skipped-documents.js';
 import { createBodySchema, patchBodySchema, projectSchema, toProjectView, SLUG_PATTERN, type ProjectFields } from './project.js';
 import type { ProjectService } from './service.js';
 

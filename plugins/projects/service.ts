@@ -32,10 +32,10 @@ import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, ProjectInfo, ProjectInput } from '../../ports/domain/projects.js';
 import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
-import { CorruptionReporter } from '../../ports/store/told-damage.js';
-import { ProjectDataCleaner } from './belongings.js';
+import { CorruptionReporter } from '../../ports/store/corruption-reporter.js';
+import { ProjectDataCleaner } from './project-data-cleaner.js';
 import { getActorName, toProjectInfo, SLUG_PATTERN, type Project, type ProjectFields } from './project.js';
-import { findReadable, type ReadablePage } from '../../ports/store/left-out.js';
+import { findReadable, type ReadablePage } from '../../ports/store/skipped-documents.js';
 
 export interface ProjectCounter extends Doc {
   n: number;

@@ -9,13 +9,13 @@ import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { healthConfigSchema, type ReleaseHealthConfig } from './config.js';
-import { HourCountWriter } from './counting/hour-counts.js';
+import { HourCountWriter } from './counting/hour-count-writer.js';
 import { SessionIntakeService, SKETCH_KEY } from './counting/intake.js';
-import { FIND_PUBLISHED, SeriesLimiter } from './counting/series-book.js';
-import { SessionDeduplicator } from './counting/session-outcomes.js';
-import { ReleaseHealthService } from './figures.js';
+import { FIND_PUBLISHED, SeriesLimiter } from './counting/series-limiter.js';
+import { SessionDeduplicator } from './counting/session-deduplicator.js';
+import { ReleaseHealthService } from './service.js';
 import { HEALTH_COLLECTIONS, type HourDoc } from './model.js';
-import { CONFIG, HealthRetention } from './cleaning.js';
+import { CONFIG, HealthRetention } from './retention.js';
 import { buildReleaseHealthPages, buildReleaseHealthPanels, type HealthPageDeps } from './pages.js';
 import { buildReleaseHealthRoutes } from './routes.js';
 

@@ -4,8 +4,8 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
-import { getLatestRelease } from './asking/channel-releases.js';
-import { ReleaseIndex } from './asking/release-index.js';
+import { getLatestRelease } from './update-check/channel-releases.js';
+import { ReleaseIndex } from './update-check/release-index.js';
 import { isPlatform } from '../../lib/formats/platform.js';
 
 @injectable()

@@ -4,9 +4,9 @@ import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../lib/formats/platform.js';
-import { ReleaseTimestamps } from './stamps.js';
+import { ReleaseTimestamps } from './release-timestamps.js';
 import { toReleaseView, type ReleaseView } from './view.js';
-import { findReadable, pickWarnings, type ListWarnings } from '../../ports/store/left-out.js';
+import { findReadable, pickWarnings, type ListWarnings } from '../../ports/store/skipped-documents.js';
 
 export interface ReleaseQuery {
   product?: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatManifestPieces, type ManifestInput } from '../../lib/formats/manifest.js';
-import { splitText } from '../../lib/text/pieces.js';
+import { splitText } from '../../lib/text/split-text.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 export interface BuiltManifest {

@@ -18,7 +18,7 @@ import {
 import { RELEASE_HEALTH } from '../../ports/domain/release-health.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
@@ -28,7 +28,7 @@ import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { ReleaseDeps } from './deps.js';
 import { RELEASE_ERRORS } from './errors.js';
 import { commitsRoute } from './http/commits-route.js';
-import { updateCheckRoutes } from './http/asking-routes.js';
+import { updateCheckRoutes } from './http/update-check-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
 import { releasePages } from './pages/pages.js';
 import { releasePanels } from './pages/panels.js';
@@ -36,7 +36,7 @@ import { registerKeyMetrics } from './key-metrics.js';
 import { buildFirstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
 import { createReleaseTopic } from './pages/live.js';
-import { buildReleasePart } from './pages/project-part.js';
+import { buildReleasePart } from './pages/project-summary.js';
 import { createReleaseSearch } from './pages/search.js';
 
 const DEFAULT_MAX_PACKAGE_BYTES = 2 * 1024 ** 3;

@@ -1,21 +1,21 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
-import { UpdateCheckService } from './asking/asking.js';
-import { ManifestRepository } from './asking/manifest-texts.js';
-import { ReleaseIndex } from './asking/release-index.js';
+import { UpdateCheckService } from './update-check/update-check-service.js';
+import { ManifestRepository } from './update-check/manifest-repository.js';
+import { ReleaseIndex } from './update-check/release-index.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import { ReleaseDirectoryAdapter } from './directory.js';
 import { ReleaseListService } from './lists.js';
-import { ReleaseChangeService } from './publishing/changes.js';
+import { ReleaseChangeService } from './publishing/release-change-service.js';
 import { ChannelDocumentWriter } from './publishing/channel-documents.js';
 import { CrashRateEvaluator } from './publishing/crash-check.js';
-import { RolloutHalter } from './publishing/halting.js';
-import { LatestFileRepairer } from './publishing/latest-files.js';
+import { RolloutHalter } from './publishing/rollout-halter.js';
+import { LatestFileRepairer } from './publishing/latest-file-repairer.js';
 import { ReleasePublisher } from './publishing/publisher.js';
 import { ReleaseReconciler } from './publishing/reconciler.js';
-import { ReleaseRepository } from './publishing/release-docs.js';
-import { ReleaseResigner } from './publishing/resigning.js';
-import { PublishUploadHandler } from './publishing/uploads.js';
-import { ReleaseTimestamps } from './stamps.js';
+import { ReleaseRepository } from './publishing/release-repository.js';
+import { ReleaseResigner } from './publishing/release-resigner.js';
+import { PublishUploadHandler } from './publishing/publish-upload-handler.js';
+import { ReleaseTimestamps } from './release-timestamps.js';
 
 const SERVICES = {
   asking: UpdateCheckService,

@@ -1,7 +1,7 @@
 /** The release as lists, publishes and pages show it (contract 40, asking). */
 import joi from 'joi';
 import { withSchemaName, whole } from '../../kernel/contract.js';
-import { buildPackageUrl } from './asking/release-json.js';
+import { buildPackageUrl } from './update-check/release-json.js';
 import type { ReleaseDoc } from './model.js';
 import { PLATFORMS } from '../../lib/formats/platform.js';
 

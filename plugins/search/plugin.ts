@@ -7,8 +7,8 @@ import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } 
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import type { SessionPrincipal } from '../../ports/http.js';
-import { createPageSearch } from './pages.js';
-import { SearchService } from './search.js';
+import { createPageSearch } from './page-search.js';
+import { SearchService } from './search-service.js';
 
 const PAGE_HITS_PER_KIND = 20;
 const LIST_HITS_PER_KIND = 5;

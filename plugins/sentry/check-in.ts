@@ -1,5 +1,5 @@
 import type { CheckIn } from '../../ports/domain/watchdog.js';
-import { toRecord, toText, type UntypedRecord } from './values.js';
+import { toRecord, toText, type UntypedRecord } from './untyped-values.js';
 
 export const isCheckIn = (type: string): boolean => type === 'check_in';
 

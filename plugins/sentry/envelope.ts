@@ -3,7 +3,7 @@
  * structure is parsed, in one pass without copies. Strict where an error would split payloads
  * incorrectly, lenient about blank lines, a missing last line end, and CR before LF.
  */
-import { toRecord } from './values.js';
+import { toRecord } from './untyped-values.js';
 
 export interface EnvelopeItem {
   type: string;

@@ -1,6 +1,6 @@
 import type { FeedbackReport } from '../../ports/domain/errors.js';
-import { parseEventId, parseReleaseVersion } from './event.js';
-import { toLine, toRecord, toText, type UntypedRecord } from './values.js';
+import { parseEventId, parseReleaseVersion } from './event-converter.js';
+import { toLine, toRecord, toText, type UntypedRecord } from './untyped-values.js';
 
 export const isFeedback = (type: string): boolean => type === 'feedback' || type === 'user_report';
 

@@ -4,14 +4,14 @@
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
-import { FRAME_REWRITER } from '../../ports/domain/frames.js';
+import { FRAME_REWRITER } from '../../ports/domain/frame-rewriting.js';
 import { SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { CheckInForwarder, WATCHDOG_RESOLVER } from './check-ins.js';
+import { CheckInForwarder, WATCHDOG_RESOLVER } from './check-in-forwarder.js';
 import { FRAME_REWRITER_RESOLVER, SentryIntake } from './intake.js';
 import { buildSentryRoutes } from './routes.js';
-import { SESSION_INTAKE_RESOLVER, SessionForwarder } from './session-counting.js';
+import { SESSION_INTAKE_RESOLVER, SessionForwarder } from './session-forwarder.js';
 
 export default definePlugin({
   id: 'sentry',

@@ -4,9 +4,9 @@ import { ServiceError } from '../../kernel/errors.js';
 import { Reply } from '../../ports/http.js';
 import { findIntakeKey } from './credential.js';
 import { parseEnvelope, type Envelope } from './envelope.js';
-import { EnvelopeFilter } from './envelope-sieve.js';
+import { EnvelopeFilter } from './envelope-filter.js';
 import type { SentryCaller, SentryIntake } from './intake.js';
-import { countCategories, formatLimits, buildRateLimitsHeader } from './skipped.js';
+import { countCategories, formatLimits, buildRateLimitsHeader } from './sdk-rate-limits.js';
 
 const paramsSchema = joi.object({
   number: joi

@@ -3,9 +3,9 @@
  * and `sessions`, aggregated counts.
  */
 import type { SessionEntry, SessionOutcome, SessionReport, SessionTotals } from '../../ports/domain/release-health.js';
-import { parseReleaseVersion } from './event.js';
-import { parseInstant } from './time.js';
-import { toLine, toRecord, toRecords, toText, type UntypedRecord } from './values.js';
+import { parseReleaseVersion } from './event-converter.js';
+import { parseInstant } from './event-time.js';
+import { toLine, toRecord, toRecords, toText, type UntypedRecord } from './untyped-values.js';
 
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 

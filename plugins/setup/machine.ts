@@ -15,11 +15,11 @@ import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { WATCHDOG, type MonitorView, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { Principal } from '../../ports/http.js';
 import { StoreConflict } from '../../ports/store.js';
-import type { IssuedDoc, MachineDoc } from './issued.js';
+import type { IssuedDoc, MachineDoc } from './documents.js';
 import { buildSchedule, type Schedule } from './schedule.js';
-import { buildReportScript, type ReportScript } from './script.js';
+import { buildReportScript, type ReportScript } from './report-script.js';
 import { requireInstaller } from './session.js';
-import { toMonitorSource } from './source.js';
+import { toMonitorSource } from './monitor-source.js';
 
 export interface MachineRequest {
   name: string;

@@ -8,13 +8,13 @@ import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECTS } from '../../ports/domain/pr
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { ApplicationTokenService } from './application.js';
+import { ApplicationTokenService } from './application-tokens.js';
 import { SetupCatalog, RELEASE_DIRECTORY } from './catalog.js';
 import { setupConfig } from './config.js';
 import { SetupMachineService } from './machine.js';
 import { BUILD_COMMAND, NOT_BUILT_MESSAGE } from './installer/install-sh.js';
 import { buildInstallerRoutes } from './installer/routes.js';
-import { FIRST_LOGIN_MARK_ID, type IssuedDoc, type MachineDoc, type SetupMark } from './issued.js';
+import { FIRST_LOGIN_MARK_ID, type IssuedDoc, type MachineDoc, type SetupMark } from './documents.js';
 import { buildMachinePages, createMachinePart } from './pages.js';
 import { buildSetupRoutes } from './routes.js';
 import { SetupLoginService } from './session.js';

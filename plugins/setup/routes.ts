@@ -11,7 +11,7 @@ import {
   type RouteSpec,
 } from '../../kernel/contract.js';
 import { MONITOR_SOURCE_PATTERN } from '../../ports/domain/watchdog.js';
-import type { ApplicationRequest, ApplicationTokenService } from './application.js';
+import type { ApplicationRequest, ApplicationTokenService } from './application-tokens.js';
 import type { SetupCatalog } from './catalog.js';
 import type { MachineRequest, SetupMachineService } from './machine.js';
 import { requireInstaller, type SetupLoginService } from './session.js';

@@ -3,7 +3,7 @@ import { PORT, collection, inject, injectable, type Clock, type Collection } fro
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
-import { FIRST_LOGIN_MARK_ID, type SetupMark } from './issued.js';
+import { FIRST_LOGIN_MARK_ID, type SetupMark } from './documents.js';
 import type { HttpRequest, Principal, Role } from '../../ports/http.js';
 
 export const SETUP_SESSION_SECONDS = 1_800;

@@ -5,12 +5,12 @@
  */
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
 import { iterateItems } from '../../lib/paging.js';
-import { FRAME_REWRITER } from '../../ports/domain/frames.js';
+import { FRAME_REWRITER } from '../../ports/domain/frame-rewriting.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { BundleService } from './bundles.js';
 import { sourceMapConfigSchema, type SourceMapConfig } from './config.js';
-import { SourceMapFrameRewriter } from './frames.js';
+import { SourceMapFrameRewriter } from './frame-rewriter.js';
 import { COLLECTIONS, type Artifact, type BundleChunk, type Chunk } from './model.js';
 import { MapRetentionJob } from './retention.js';
 import { buildSourceMapRoutes } from './routes.js';

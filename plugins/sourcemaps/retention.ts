@@ -1,7 +1,7 @@
 import { inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
 import { BundleService } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
-import { ChunkInbox } from './inbox.js';
+import { ChunkInbox } from './chunk-inbox.js';
 import { SOURCE_MAP_CONFIG } from './uploads.js';
 
 const DAY_MS = 86_400_000;

@@ -6,8 +6,8 @@ import type { TokenPrincipal } from '../../ports/http.js';
 import { SourceMapRejected, type BundledFile, type UploadedBytes } from '../../ports/source-maps/reader.js';
 import { BundleService, type BundlePlan } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
-import { SourceMapFrameRewriter } from './frames.js';
-import { ChunkInbox, toSpace, type UploadedChunk } from './inbox.js';
+import { SourceMapFrameRewriter } from './frame-rewriter.js';
+import { ChunkInbox, toSpace, type UploadedChunk } from './chunk-inbox.js';
 import { CHUNK_BYTES } from './model.js';
 
 export const SOURCE_MAP_CONFIG = token<SourceMapConfig>('sourcemaps.config');

@@ -14,7 +14,7 @@ import type { MailQueue } from '../../ports/domain/mail/mail-queue.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { AnnouncementDoc } from './model/announcement.js';
-import type { StatusPageDoc } from './model/page.js';
+import type { StatusPageDoc } from './model/status-page.js';
 import type { SubscriberDoc } from './model/subscriber.js';
 
 export interface LogoDoc extends Doc {

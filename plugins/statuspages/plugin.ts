@@ -11,13 +11,13 @@ import { HOUR_MS, MINUTE_MS } from '../../lib/time.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
-import { buildStatusPageRoutes } from './http/routes.js';
-import { HOST_PATTERN } from './model/page.js';
+import { buildStatusPageRoutes } from './http/status-page-routes.js';
+import { HOST_PATTERN } from './model/status-page.js';
 import { buildSubscriberRoutes } from './http/subscriber-routes.js';
-import { buildAdminPages } from './pages/admin.js';
-import { buildOneClickRoute } from './pages/subscribe.js';
-import { buildSubscriberPages } from './pages/subscribers.js';
-import { buildVisitorPages } from './pages/visitors.js';
+import { buildAdminPages } from './pages/admin-pages.js';
+import { buildOneClickRoute } from './pages/subscribe-pages.js';
+import { buildSubscriberPages } from './pages/subscriber-pages.js';
+import { buildVisitorPages } from './pages/visitor-pages.js';
 import { buildServices } from './services.js';
 
 const config = joi.object({

@@ -4,10 +4,10 @@ import { DEPS, type StatusPagesDeps } from './deps.js';
 import { PageHostResolver } from './public-page/page-hosts.js';
 import { PageLockService } from './public-page/page-lock.js';
 import { PublicPageBuilder } from './public-page/public-page-builder.js';
-import { AnnouncementService } from './store/announcements.js';
-import { SubscriberService } from './subscriptions/subscribers.js';
-import { SubscriberNotifier } from './subscriptions/news.js';
-import { StatusPageService } from './store/pages.js';
+import { AnnouncementService } from './store/announcement-service.js';
+import { SubscriberService } from './subscriptions/subscriber-service.js';
+import { SubscriberNotifier } from './subscriptions/subscriber-notifier.js';
+import { StatusPageService } from './store/status-page-service.js';
 
 const SERVICE_CLASSES = {
   pages: StatusPageService,

@@ -23,7 +23,7 @@ import type {
   TimelineDoc,
 } from './model/documents.js';
 import type { IncidentDoc } from './model/incident.js';
-import type { WindowDoc } from './model/window.js';
+import type { WindowDoc } from './model/maintenance-window.js';
 
 export interface WatchdogConfig {
   scheduler: boolean;

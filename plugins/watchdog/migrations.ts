@@ -1,7 +1,7 @@
 import type { Migration, MigrationContext } from '../../kernel/contract.js';
 import { collectAll } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
-import type { WindowDoc } from './model/window.js';
+import type { WindowDoc } from './model/maintenance-window.js';
 
 const MAX_CLICK_DELAY_MS = 10_000;
 const MORNING_HOURS = { min: 9, max: 33 };

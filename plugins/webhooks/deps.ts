@@ -13,7 +13,7 @@ import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
 import type { WebhookDelivery } from './model/delivery.js';
-import type { StoredEvent } from './model/event.js';
+import type { StoredEvent } from './model/stored-event.js';
 import type { Webhook } from './model/webhook.js';
 
 export interface WebhooksConfig {

@@ -9,18 +9,18 @@ import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
-import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { createWebhookProjectCleanup } from './administration/belongings.js';
+import { createWebhookProjectCleanup } from './administration/project-cleanup.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { listDeliveriesForEvent } from './deliveries/event-deliveries.js';
 import { TEST_EVENT } from './model/event-names.js';
-import { buildWebhookPages, buildWebhookPanels } from './pages/pages.js';
-import { buildApiRoutes } from './http/routes.js';
+import { buildWebhookPages, buildWebhookPanels } from './pages/webhook-pages.js';
+import { buildApiRoutes } from './http/webhook-routes.js';
 import { buildServices } from './services.js';
-import { buildWebhookTopics } from './pages/live.js';
-import { createWebhookSearch } from './pages/search.js';
+import { buildWebhookTopics } from './pages/live-topics.js';
+import { createWebhookSearch } from './pages/webhook-search.js';
 
 const config = joi.object({
   egress_policy: joi

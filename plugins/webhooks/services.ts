@@ -1,14 +1,14 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkerPool } from './deliveries/delivery-workers.js';
-import { DeliveryLog } from './deliveries/log.js';
+import { DeliveryLog } from './deliveries/delivery-log.js';
 import { DEPS, type WebhookDeps } from './deps.js';
-import { EventFanout } from './deliveries/fanout.js';
-import { DeliveryPoller } from './deliveries/poller.js';
-import { WebhookCache } from './registry/directory.js';
+import { EventFanout } from './deliveries/event-fanout.js';
+import { DeliveryPoller } from './deliveries/delivery-poller.js';
+import { WebhookCache } from './registry/webhook-cache.js';
 import { WebhookPauseService } from './registry/webhook-pause.js';
-import { WebhookFieldValidator } from './administration/webhook-choices.js';
-import { WebhookService } from './administration/webhooks.js';
+import { WebhookFieldValidator } from './administration/webhook-field-validator.js';
+import { WebhookService } from './administration/webhook-service.js';
 
 const SERVICE_CLASSES = {
   directory: WebhookCache,

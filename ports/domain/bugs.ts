@@ -6,7 +6,7 @@ import { extensionPoint, token } from '../token.js';
 import type { AgentRequest } from './agent-requests.js';
 import type { ForgeChange, ForgeOutcome, LinkOutcome } from './forge-changes.js';
 import type { ReportDetails, ErrorLevel, Item, ItemStatus, Mute, ReportResult, Report } from './item.js';
-import type { ReadablePage } from '../store/left-out.js';
+import type { ReadablePage } from '../store/skipped-documents.js';
 
 export * from './item-events.js';
 export type * from './item.js';

@@ -5,7 +5,7 @@
 import type { Json } from '../store.js';
 import { token } from '../token.js';
 import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
-import type { UnmappedFrames } from './frames.js';
+import type { UnmappedFrames } from './frame-rewriting.js';
 
 /** A typed error; long values are truncated, blank text counts as missing. */
 export interface ErrorReport {

@@ -1,7 +1,7 @@
 /** Items of the bug tracker and the reports that create them (contracts 20 and 21). */
 import type { Json } from '../store.js';
 import type { PullRequestState } from './forge-changes.js';
-import type { UnmappedFrames } from './frames.js';
+import type { UnmappedFrames } from './frame-rewriting.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';

@@ -1,4 +1,4 @@
-import { canContainLetters } from '../../lib/unseen.js';
+import { canContainLetters } from '../../lib/text/invisible-characters.js';
 import { token } from '../token.js';
 
 /** Detects credentials of this service in texts from users and agents, before they are stored. */

@@ -1,4 +1,4 @@
-import type { CustomHosts } from './own-hosts.js';
+import type { CustomHosts } from './custom-hosts.js';
 import type { PageSpec, PanelSpec } from './page.js';
 import type { RouteSpec } from './route.js';
 

@@ -1,6 +1,6 @@
 import type { ObjectSchema, Schema } from 'joi';
 import type { Access } from './access.js';
-import type { BodyFilter } from './body-sieve.js';
+import type { BodyFilter } from './body-filter.js';
 import type { PublicBucket, RateClass } from './rates.js';
 import type { HttpRequest } from './request.js';
 import type { ToolSpec } from './tool.js';

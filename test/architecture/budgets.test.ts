@@ -1,4 +1,4 @@
-/** What a developer does not wait for is done by `.ci/run`: each test that asks for its budget (test/support/budget.ts). */
+/** What a developer does not wait for is done by `.ci/run`: each test that asks for its budget (test/support/repeat-budget.ts). */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';

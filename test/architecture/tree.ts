@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { sortByDependency } from '../../kernel/order.js';
+import { sortByDependency } from '../../kernel/dependency-order.js';
 import { factsOf, type FileFacts } from './imports.js';
 import { RULES, targetOf, unitOf, violationsOf } from './rules.js';
 

@@ -38,7 +38,7 @@ describe('architecture: no test compares short times', () => {
     for (const file of files) {
       for (const what of findings(await readFile(join(ROOT, file), 'utf8'))) found.push(`${file}: ${what}`);
     }
-    expect(found, 'count the work, or see test/support/work.ts').to.deep.equal([]);
+    expect(found, 'count the work, or see test/support/cpu-time.ts').to.deep.equal([]);
   });
 
   for (const text of [

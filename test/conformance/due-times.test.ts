@@ -7,7 +7,7 @@ import { RandomIds } from '../../adapters/node/ids.js';
 import { Lease, type LeaseRow } from '../../lib/lease.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../lib/time.js';
 import type { Channel } from '../../plugins/notifications/channels/channel.js';
-import type { StoredNotification } from '../../plugins/notifications/notes/stored-note.js';
+import type { StoredNotification } from '../../plugins/notifications/notes/stored-notification.js';
 import { SendTimeCalculator } from '../../plugins/notifications/sending/send-times.js';
 import { RetryTimeCalculator } from '../../plugins/webhooks/deliveries/retry-times.js';
 import type { WebhookDelivery } from '../../plugins/webhooks/model/delivery.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
-import { computeGrouping, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
+import { computeGrouping, type GroupingInput } from '../../plugins/bugs/grouping/grouping-key.js';
 
 const page = await readFile(join(findPackageRoot(), 'docs', 'grouping.md'), 'utf8');
 const report: GroupingInput = { type: 'error', project: 'shop', exception_class: 'Failure', error_message: 'x' };

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { toNote } from '../../plugins/notifications/notes/describe-event.js';
 import { LISTENED_EVENTS } from '../../plugins/notifications/notes/topics.js';
 import { CONTRACT_EVENTS, TEST_EVENT } from '../../plugins/webhooks/model/event-names.js';
-import { addPageUrl } from '../../plugins/webhooks/model/event.js';
+import { addPageUrl } from '../../plugins/webhooks/model/stored-event.js';
 
 interface Body {
   event: string;

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Schema as JoiSchema } from 'joi';
 import { Failure } from '../../adapters/hapi/wire/failure.js';
-import type { SchemaDescription } from '../../adapters/hapi/openapi/description.js';
+import type { SchemaDescription } from '../../adapters/hapi/openapi/schema-description.js';
 import { toJsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
-import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../../adapters/hapi/validation/validate.js';
+import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../../adapters/hapi/validation/validators.js';
 import type { RouteSpec } from '../../kernel/contract.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { bootTestKernel } from '../harness.js';
-import { scaleRepeats } from '../support/budget.js';
+import { scaleRepeats } from '../support/repeat-budget.js';
 import { ADMIN_ACCOUNT } from '../support/service.js';
 import { HOSTILE, valueOf } from './schema.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sortByDependency, type Dependent } from '../../kernel/order.js';
+import { sortByDependency, type Dependent } from '../../kernel/dependency-order.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const graphs = fc
@@ -13,7 +13,7 @@ const graphs = fc
     ),
   ) as fc.Arbitrary<Dependent[]>;
 
-describe('kernel/order', () => {
+describe('kernel/dependency-order', () => {
   it('keeps the listed order where no dependency requires another', () => {
     const { order, circles } = sortByDependency([
       { id: 'c', after: ['z'] },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import Joi from 'joi';
 import { formatFault, PluginFaults } from '../../kernel/faults.js';
 import { BUILT_IN } from '../../kernel/manifest.js';
-import { registerPlugins, type RegisteredPlugin, type RegisteredPlugins } from '../../kernel/registry.js';
+import { registerPlugins, type RegisteredPlugin, type RegisteredPlugins } from '../../kernel/plugin-registry.js';
 
 const plugin = (id: string, more: object = {}): object => ({
   id,
@@ -32,7 +32,7 @@ function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): strin
   }
 }
 
-describe('kernel/registry', () => {
+describe('kernel/plugin-registry', () => {
   it('orders plugins by their dependencies and their `after` lists', () => {
     const order = registered([
       plugin('web', { after: ['unknown', 'bugs'] }),

@@ -25,8 +25,8 @@ import { createHelpers } from '../../web/helpers.js';
 import { TestAnswer } from './answer.js';
 import type { ManualClock } from './clock.js';
 import type { EnqueuedJob, FakeJobs, RecordingLog } from './fakes.js';
-import { checkOutput } from './output.js';
-import { createFakes, buildKernelParts } from './parts.js';
+import { checkOutput } from './output-check.js';
+import { createFakes, buildKernelParts } from './kernel-parts.js';
 import { buildCredentialHeaders, getCsrfToken, PANELS_PATH, panelsPagePlugin, visitorsPlugin, type Visitor } from './visitors.js';
 
 export interface BootOptions {

@@ -5,13 +5,13 @@
  *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
  */
 import type { AppSettings, Plugin, PluginContext } from '../../kernel/contract.js';
-import { getFullJobName } from '../../kernel/contributions/jobs.js';
+import { getFullJobName } from '../../kernel/contributions/job-faults.js';
 import { Kernel } from '../../kernel/kernel.js';
 import type { DomainEvent } from '../../ports/events.js';
 import type { EnqueueOptions } from '../../ports/jobs.js';
 import type { ManualClock } from './clock.js';
 import type { EnqueuedJob, RecordingLog } from './fakes.js';
-import { createFakes, buildKernelParts } from './parts.js';
+import { createFakes, buildKernelParts } from './kernel-parts.js';
 
 export interface ContextOptions {
   /** The plugin's section of the configuration; its schema adds the defaults. */

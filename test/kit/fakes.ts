@@ -11,7 +11,7 @@ import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { OutboundError, type Outbound } from '../../ports/outbound.js';
-import type { NetworkProbe } from '../../ports/reach.js';
+import type { NetworkProbe } from '../../ports/network-probe.js';
 import { SourceMapRejected, type SourceMaps } from '../../ports/source-maps/reader.js';
 import type { RouteTools } from '../../ports/tools.js';
 

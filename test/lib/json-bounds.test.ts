@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { boundJson } from '../../lib/json-bounds.js';
+import { boundJson } from '../../lib/json/json-bounds.js';
 
 const bounds = { depth: 3, deeper: () => '…' };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ReadCache, type ReadCacheOptions } from '../../lib/read-cache.js';
+import { ReadCache, type ReadCacheOptions } from '../../lib/caching/read-cache.js';
 
 const HANG_MS = 60_000;
 

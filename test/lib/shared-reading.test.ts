@@ -1,6 +1,6 @@
 /** One reading for all who ask: anew while it is quick, a little old once it is slow. */
 import { expect } from 'chai';
-import { KeyedCoalescedCache, CoalescedCache } from '../../lib/shared-reading.js';
+import { KeyedCoalescedCache, CoalescedCache } from '../../lib/caching/coalesced-cache.js';
 
 /** Numbers, each reading the next; slow ones wait until they are let go. */
 function readings(quickMs: number) {

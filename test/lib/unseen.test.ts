@@ -1,7 +1,7 @@
 /** A text as its reader takes it in. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toVisibleText } from '../../lib/unseen.js';
+import { toVisibleText } from '../../lib/text/invisible-characters.js';
 
 describe('lib: invisible characters', () => {
   for (const [what, hidden] of [

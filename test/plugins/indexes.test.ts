@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import access from '../../plugins/access/plugin.js';
 import { COLLECTIONS } from '../../plugins/bugs/collections.js';
 import projects from '../../plugins/projects/plugin.js';
-import { listUncoveredQueries, WatchedStore } from '../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../support/watched-store.js';
 import { HttpFixture } from './access/http-fixture.js';
 import { ensureCollections, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
 

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
-import { BrowserVisitor } from '../support/visitor.js';
+import { BrowserVisitor } from '../support/browser-visitor.js';
 
 const SCOPES = [
   'bugtracker:report',

@@ -1,6 +1,6 @@
 /**
  * Caches compiled Handlebars templates, because many services in one process have the same views
- * (adapters/hapi/pages/templates.ts) and compiling them is slow.
+ * (adapters/hapi/pages/template-cache.ts) and compiling them is slow.
  */
 import Handlebars from 'handlebars';
 

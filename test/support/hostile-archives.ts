@@ -5,7 +5,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import { buildGzip, buildPackage, buildPaxHeader, buildPaxRecord, TAR_END, buildTarEntry, buildTarHeader, buildTar } from './archives.js';
 import { PACKAGE_LIMITS, type PackageLimits } from '../../lib/formats/archive.js';
-import { scaleRepeats } from './budget.js';
+import { scaleRepeats } from './repeat-budget.js';
 
 export interface HostileArchive {
   what: string;

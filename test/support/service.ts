@@ -8,9 +8,9 @@ import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../config/compose/compose.js';
 import { waitUntil } from '../harness.js';
 import { SHORT_RUN_NODE_OPTIONS } from './programs.js';
-import { hasDefaultStart, PASSWORD_COST, prepareDataDir, prepareKeys } from './prepared.js';
-import { withTimeout } from './within.js';
-import { startStopwatch } from './work.js';
+import { hasDefaultStart, PASSWORD_COST, prepareDataDir, prepareKeys } from './prepared-data-dir.js';
+import { withTimeout } from './timeout.js';
+import { startStopwatch } from './cpu-time.js';
 
 export const CLI_PATH = fileURLToPath(new URL('../../main.js', import.meta.url));
 /**

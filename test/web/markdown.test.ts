@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { markdownHelpers } from '../../web/helpers/markdown.js';
 import type { Html } from '../../web/helpers/html.js';
-import { expectLinear } from '../support/work.js';
+import { expectLinear } from '../support/cpu-time.js';
 
 const render = markdownHelpers['markdown'] as (...args: unknown[]) => Html;
 const outside = (text: string): string => render(text, { hash: {} }).toString();

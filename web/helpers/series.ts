@@ -6,7 +6,7 @@ import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { renderAttributes, escapeHtml, Html, toNumber, toText, splitArguments, type Helper } from './html.js';
 import { listTimeTicks, type TimeTick } from './time-axis.js';
-import { getReaderClock, getTimeFormats } from './reader.js';
+import { getReaderClock, getTimeFormats } from './reader-clock.js';
 import type { TimeOptions } from './time.js';
 
 const CHART_WIDTH = 720;

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { escapeHtml, Html, memoize, toNumber, toText, splitArguments, type Helper } from './html.js';
-import { getReaderClock, getTimeFormats, type TimeFormats, type ZonedText } from './reader.js';
+import { getReaderClock, getTimeFormats, type TimeFormats, type ZonedText } from './reader-clock.js';
 
 export interface TimeOptions {
   /** `app.timezone`, used without a reader's zone. IANA name, `Europe/Zurich`. */

@@ -3,7 +3,7 @@
  * external input may be nothing but brackets.
  */
 import { escapeHtml, Html, toText, splitArguments, type Helper } from './html.js';
-import { formatInteger } from '../../lib/text/grouped.js';
+import { formatInteger } from '../../lib/text/format-integer.js';
 
 const MAX_DEPTH = 12;
 /** Deeper objects are collapsed. */

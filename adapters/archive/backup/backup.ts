@@ -10,7 +10,7 @@ import type { ArchiveHead } from '../container/head.js';
 import { requireMissingFile, toReadableError, createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
 import { readTextFile } from '../files.js';
 import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
-import { removeStaleFiles, withStoreCopy } from '../stale.js';
+import { removeStaleFiles, withStoreCopy } from '../temporary-files.js';
 
 export const STORE_ENTRY = 'store.db';
 export const getKeyEntry = (file: string): string => `keys/${file}`;

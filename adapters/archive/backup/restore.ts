@@ -8,7 +8,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchiveHead } from '../container/head.js';
 import { readEntryText, readArchive } from '../container/reader.js';
-import { ArchiveRejectedError } from '../container/rejected.js';
+import { ArchiveRejectedError } from '../container/archive-rejected-error.js';
 import { toReadableError } from '../container/writer.js';
 import { syncFolder } from '../../../lib/folders.js';
 import { getErrorCode, fileExists, readTextFile, writePrivateFile } from '../files.js';

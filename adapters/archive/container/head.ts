@@ -2,7 +2,7 @@
  * The first entry of an archive, which describes it, and the names of its own entries
  * (docs/archives.md).
  */
-import { ArchiveRejectedError } from './rejected.js';
+import { ArchiveRejectedError } from './archive-rejected-error.js';
 
 /**
  * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without

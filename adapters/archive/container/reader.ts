@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { readPackage, UnsafePackage, type FileEntry } from '../../../lib/formats/archive.js';
 import { getErrorCode } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, parseArchiveHead, parseArchiveJson, type ArchiveHead, type ArchiveKind } from './head.js';
-import { ArchiveRejectedError } from './rejected.js';
+import { ArchiveRejectedError } from './archive-rejected-error.js';
 import type { EntryHash } from './writer.js';
 
 const MAX_ENTRIES = 400_000;

@@ -12,7 +12,7 @@ import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
 import { getErrorCode, fileExists, writePieces } from '../files.js';
-import { getPartialPath } from '../stale.js';
+import { getPartialPath } from '../temporary-files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 
 const BLOCK_BYTES = 512;

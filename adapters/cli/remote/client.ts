@@ -3,7 +3,7 @@
  * profile's token is only sent to the profile's address.
  */
 import { text } from 'node:stream/consumers';
-import { readRemoteEnv, type RemoteEnv } from '../../../config/remote.js';
+import { readRemoteEnv, type RemoteEnv } from '../../../config/remote-env.js';
 import { readConfiguredFile } from '../../../lib/files/trusted-file.js';
 import { sendRequest } from '../../../lib/http/send-request.js';
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';

@@ -1,4 +1,4 @@
-import { readRemoteEnv } from '../../../config/remote.js';
+import { readRemoteEnv } from '../../../config/remote-env.js';
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { UsageError } from '../usage.js';
 import { CONNECTION_OPTIONS, parseServiceUrl, ServiceClient } from './client.js';

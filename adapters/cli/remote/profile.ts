@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RemoteEnv } from '../../../config/remote.js';
+import type { RemoteEnv } from '../../../config/remote-env.js';
 import { replaceFile } from '../../../lib/files/replace-file.js';
 
 export interface Profile {

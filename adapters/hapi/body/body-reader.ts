@@ -7,9 +7,9 @@ import { BodyBudget, type BodyReservation } from '../limits/body-budget.js';
 import { MULTIPART_TYPE, parseForm, parseMultipart, type FormWithFiles } from './form.js';
 import { isEncoded } from './decoders.js';
 import { Inflater } from './inflate.js';
-import { BodyFilterStream } from './sift.js';
+import { BodyFilterStream } from './body-filter.js';
 import { MAX_INTAKE_JSON_VALUES, MAX_JSON_VALUES, parseJson } from './json.js';
-import { hasBody } from '../wire/expectation.js';
+import { hasBody } from '../wire/expect-continue.js';
 import { WireBody, type Pace } from './wire-body.js';
 
 export interface ParsedBody {

@@ -2,7 +2,7 @@ import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
 import type { BodyReservation } from '../limits/body-budget.js';
 import { FairSlots } from '../limits/fair-slots.js';
 import { CHUNK_BYTES, CORRUPT_BODY, findDecoder, toDecoderOptions, type Decoder } from './decoders.js';
-import type { BodyFilterStream } from './sift.js';
+import type { BodyFilterStream } from './body-filter.js';
 
 /** Half of zlib's four threads; the others stay free for files and DNS lookups. */
 const MAX_CONCURRENT_INFLATIONS = 2;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
-import { sendContinue } from '../wire/expectation.js';
+import { sendContinue } from '../wire/expect-continue.js';
 
 export interface MinimumRate {
   bytes: number;

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
-import { hasBody, sendContinue } from '../wire/expectation.js';
-import type { BodyFilterStream } from './sift.js';
+import { hasBody, sendContinue } from '../wire/expect-continue.js';
+import type { BodyFilterStream } from './body-filter.js';
 import type { BodyBudget, BodyReservation } from '../limits/body-budget.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SchemaDescription, JsonSchema } from './description.js';
+import type { SchemaDescription, JsonSchema } from './schema-description.js';
 import { toJsonSchema, type SchemaOptions } from './json-schema.js';
 
 export const buildRef = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });

@@ -10,7 +10,7 @@ import {
   type SchemaDescription,
   type JsonSchema,
   type DescribedRule,
-} from './description.js';
+} from './schema-description.js';
 import { mergeRules, toLimit, buildNumberSchema, buildStringSchema } from './scalars.js';
 
 export interface SchemaOptions {

@@ -3,7 +3,7 @@ import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { toCookieName } from '../wire/cookies.js';
 import type { Components } from './components.js';
-import { isListed, isRequired, type SchemaDescription } from './description.js';
+import { isListed, isRequired, type SchemaDescription } from './schema-description.js';
 import { toJsonSchema } from './json-schema.js';
 import { buildResponses, type ResponseParts } from './responses.js';
 

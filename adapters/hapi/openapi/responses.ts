@@ -1,7 +1,7 @@
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { buildRef, type Components } from './components.js';
-import { listBranches, getComponentName, type SchemaDescription, type JsonSchema } from './description.js';
+import { listBranches, getComponentName, type SchemaDescription, type JsonSchema } from './schema-description.js';
 import { toInlineSchema, toJsonSchema } from './json-schema.js';
 import { toBareCode } from '../wire/envelope.js';
 

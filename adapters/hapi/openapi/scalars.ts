@@ -1,4 +1,4 @@
-import type { SchemaDescription, JsonSchema, DescribedRule } from './description.js';
+import type { SchemaDescription, JsonSchema, DescribedRule } from './schema-description.js';
 
 export const mergeRules = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
   // A limit that refers to another field has no number.

@@ -9,7 +9,7 @@ import { join, relative, sep } from 'node:path';
 import { createBrotliCompress } from 'node:zlib';
 import type { Server } from '@hapi/hapi';
 import Inert from '@hapi/inert';
-import { FAST_BROTLI_OPTIONS } from '../transport/compress.js';
+import { FAST_BROTLI_OPTIONS } from '../transport/compressor.js';
 
 export const ASSETS_PATH = '/assets/';
 

@@ -9,7 +9,7 @@ import { IncomingRequest } from '../wire/incoming-request.js';
 import { formatSetCookie } from '../wire/cookies.js';
 import { authenticateBasic } from '../access/basic.js';
 import { isValidCsrfToken, maskToken, SESSION_COOKIE } from '../access/csrf.js';
-import { reportDenial } from '../access/refusals.js';
+import { reportDenial } from '../access/denial-report.js';
 import { JSON_TYPE, toSuccessJson } from '../wire/envelope.js';
 import {
   toServiceError,
@@ -23,17 +23,17 @@ import {
 } from '../wire/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { PageFormReader } from './page-forms.js';
-import { buildExpiredSessionView } from './ended.js';
-import { runIdempotentForm, ForeignView, redirectToStoredView } from './once.js';
+import { buildExpiredSessionView } from './expired-session.js';
+import { runIdempotentForm, ForeignView, redirectToStoredView } from './form-idempotency.js';
 import { validateHeaders, resolveRequestId } from '../wire/headers.js';
 import { buildLoginLocation, buildRedirectResponse, getSearch } from '../wire/redirect.js';
-import type { RequestSlot } from '../limits/in-flight.js';
+import type { RequestSlot } from '../limits/requests-in-flight.js';
 import { releaseWhileReading } from '../routes/request-body.js';
-import { toBodySender } from '../routes/sender.js';
+import { toBodySender } from '../routes/caller-keys.js';
 import { formatPrincipal } from '../transport/open-requests.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { applyChosenProject } from './project-choice.js';
-import { renderErrorPage, buildFormErrorResponse, buildRejectedFormContext, isJsonPreferred, toReadableFailure } from './refusal-page.js';
+import { renderErrorPage, buildFormErrorResponse, buildRejectedFormContext, isJsonPreferred, toReadableFailure } from './error-page.js';
 import {
   buildViewContext,
   buildCookieHeader,
@@ -43,8 +43,8 @@ import {
   type PageServices,
   type PageVisitor,
 } from './visitor.js';
-import { answerIfVerified } from '../limits/proven.js';
-import { validateParams, createParamsSchema, QueryValidator } from '../validation/validate.js';
+import { answerIfVerified } from '../limits/verified-answer.js';
+import { validateParams, createParamsSchema, QueryValidator } from '../validation/validators.js';
 
 export class PageRoute {
   readonly #policy: AccessPolicy;

@@ -6,7 +6,7 @@ import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
 import { getErrorText } from '../wire/failure.js';
-import type { ViewRenderer } from './views.js';
+import type { ViewRenderer } from './view-renderer.js';
 
 export interface LoadedPanel {
   id: string;

@@ -5,7 +5,7 @@
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
-import { validateParams, createParamsSchema } from '../validation/validate.js';
+import { validateParams, createParamsSchema } from '../validation/validators.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { toSuccessJson } from '../wire/envelope.js';
 import { Failure, createInternalFailure, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, getErrorText } from '../wire/failure.js';
@@ -13,7 +13,7 @@ import { validateHeaders, resolveRequestId } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { buildRedirectResponse } from '../wire/redirect.js';
-import { renderErrorPage } from './refusal-page.js';
+import { renderErrorPage } from './error-page.js';
 import { PageRoute } from './page-route.js';
 import { HTML_TYPE, ANONYMOUS_VISITOR, type PageServices } from './visitor.js';
 

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { createFormId } from '../../../lib/kept-form.js';
+import { createFormId } from '../../../lib/saved-form.js';
 import type { FormResultStore, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
-import type { RouteServices } from '../routes/services.js';
+import type { RouteServices } from '../routes/route-services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { parseCookies, formatSetCookie } from '../wire/cookies.js';
 import { ANONYMOUS_COOKIE, ANONYMOUS_ID_PATTERN, maskToken, SESSION_COOKIE } from '../access/csrf.js';
 import type { StaticAssets } from './assets.js';
 import { FLASH_COOKIE, parseFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
-import type { CustomHostPaths } from './own-host-paths.js';
+import type { CustomHostPaths } from './custom-host-paths.js';
 import { buildProjectBar } from './project-choice.js';
 import type { DashboardPanels } from './panels.js';
-import type { SharedPageCache } from './shared-pages.js';
-import type { ViewRenderer } from './views.js';
+import type { SharedPageCache } from './shared-page-cache.js';
+import type { ViewRenderer } from './view-renderer.js';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 

@@ -8,8 +8,8 @@ import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from
 import { AccessPolicy } from '../access/access-policy.js';
 import type { ParsedBody } from '../body/body-reader.js';
 import { UploadRule } from '../body/upload-rule.js';
-import type { RequestSlot } from '../limits/in-flight.js';
-import { answerIfVerified } from '../limits/proven.js';
+import type { RequestSlot } from '../limits/requests-in-flight.js';
+import { answerIfVerified } from '../limits/verified-answer.js';
 import { formatPrincipal } from '../transport/open-requests.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { CORS_HEADERS } from '../wire/cors.js';
@@ -17,13 +17,13 @@ import { Failure, STORAGE_FULL, OVERLOADED, PLUGIN_NOT_READY, STOPPING } from '.
 import { resolveRequestId } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
-import { RouteResponseBuilder } from './route-answers.js';
-import { RouteAuthenticator } from './route-credential.js';
+import { RouteResponseBuilder } from './route-response-builder.js';
+import { RouteAuthenticator } from './route-authenticator.js';
 import { RouteInput, SAFE_METHODS } from './route-input.js';
 import { RouteLimits } from './route-limits.js';
 import { RouteStreams } from './route-streams.js';
-import { getAnonymousNetwork } from './sender.js';
-import type { RouteServices } from './services.js';
+import { getAnonymousNetwork } from './caller-keys.js';
+import type { RouteServices } from './route-services.js';
 
 export class ApiRoute {
   readonly policy: AccessPolicy;

@@ -1,5 +1,5 @@
 import { CSRF_FAILED } from '../access/csrf.js';
-import type { RequestSlot } from '../limits/in-flight.js';
+import type { RequestSlot } from '../limits/requests-in-flight.js';
 import type { Failure } from '../wire/failure.js';
 
 /** Releases the request's slot while its body arrives, because a slow body is no active work. */

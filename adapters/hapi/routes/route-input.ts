@@ -1,12 +1,12 @@
 import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
 import type { BodyReader, BodyHead, ParsedBody } from '../body/body-reader.js';
-import type { RequestSlot } from '../limits/in-flight.js';
-import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../validation/validate.js';
-import { hasBody } from '../wire/expectation.js';
+import type { RequestSlot } from '../limits/requests-in-flight.js';
+import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../validation/validators.js';
+import { hasBody } from '../wire/expect-continue.js';
 import { Failure, NOT_FOUND } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { releaseWhileReading } from './request-body.js';
-import { toBodySender } from './sender.js';
+import { toBodySender } from './caller-keys.js';
 
 export const SAFE_METHODS: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'HEAD']);
 

@@ -2,11 +2,11 @@
 import type { PublicBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { OPEN_BODY_BYTES } from '../limits/body-budget.js';
-import type { RequestSlot } from '../limits/in-flight.js';
+import type { RequestSlot } from '../limits/requests-in-flight.js';
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import { toBodySender } from './sender.js';
-import type { RouteServices } from './services.js';
+import { toBodySender } from './caller-keys.js';
+import type { RouteServices } from './route-services.js';
 
 /** Each part of a body of this size is charged like a call. */
 const BYTES_PER_UNIT = 128 * 1024;

@@ -6,9 +6,9 @@ import { getCookie } from '../wire/cookies.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
-import type { RouteResponseBuilder } from './route-answers.js';
-import { getListenerKey, getAnonymousNetwork } from './sender.js';
-import type { RouteServices } from './services.js';
+import type { RouteResponseBuilder } from './route-response-builder.js';
+import { getListenerKey, getAnonymousNetwork } from './caller-keys.js';
+import type { RouteServices } from './route-services.js';
 
 type Services = Pick<RouteServices, 'authenticator' | 'secure' | 'streams'>;
 

@@ -3,7 +3,7 @@ import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js'
 import { Failure } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { BodyStream } from '../wire/body-stream.js';
-import { ResponseWriter } from './outflow.js';
+import { ResponseWriter } from './response-writer.js';
 
 export interface EventStreamLimits {
   stallMs: number;

@@ -3,9 +3,9 @@ import type { StreamableFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { BodyStream } from '../wire/body-stream.js';
-import { ResponseWriter } from './outflow.js';
-import type { StreamSlot } from '../limits/stream-places.js';
-import type { BufferPool } from './piece-buffers.js';
+import { ResponseWriter } from './response-writer.js';
+import type { StreamSlot } from '../limits/stream-slots.js';
+import type { BufferPool } from './buffer-pool.js';
 import { resolveFilePart } from './file-request.js';
 
 export interface FileStreamOptions {

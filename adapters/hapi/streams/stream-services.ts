@@ -1,7 +1,7 @@
 import type { MinimumRate } from '../body/paced-body.js';
-import type { StreamSlots } from '../limits/stream-places.js';
+import type { StreamSlots } from '../limits/stream-slots.js';
 import type { EventStreams } from './event-streams.js';
-import type { BufferPool } from './piece-buffers.js';
+import type { BufferPool } from './buffer-pool.js';
 
 export interface StreamServices {
   /** Slots of all streams; anonymous callers share a part, and each address a part of that. */

@@ -11,11 +11,11 @@ import type { Ids } from '../../../ports/ids.js';
 import { buildFailureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
 import { resolveRequestId } from '../wire/headers.js';
-import { checkAmbiguity } from '../wire/one-reading.js';
+import { checkAmbiguity } from '../wire/request-ambiguity.js';
 import { CountedResponse } from './counted-response.js';
 import type { OpenRequests } from './open-requests.js';
-import { PipelineQueue } from './turns.js';
-import { markAwaitingContinue } from '../wire/expectation.js';
+import { PipelineQueue } from './pipeline-queue.js';
+import { markAwaitingContinue } from '../wire/expect-continue.js';
 
 /**
  * Timeout for a request's head. Streamed bodies have their own limit: an upload may take half a

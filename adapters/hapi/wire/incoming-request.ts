@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
-import type { AddressResolver } from './address.js';
+import type { AddressResolver } from './client-address.js';
 import { parseCookies } from './cookies.js';
 
 export const PUBLIC_PRINCIPAL: Principal = { kind: 'public' };

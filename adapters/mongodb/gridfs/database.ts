@@ -6,7 +6,7 @@
 import { ObjectId, type Collection, type MongoClientOptions } from 'mongodb';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
 import { StoreFull } from '../../../ports/store.js';
-import type { ConnectionState } from '../connection-lines.js';
+import type { ConnectionState } from '../connection-logger.js';
 import { MongoConnection } from '../connection.js';
 import { DUPLICATE_KEY_CODE, toStoreError } from '../errors.js';
 import { parseDatabaseName } from '../store.js';

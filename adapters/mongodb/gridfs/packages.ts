@@ -18,7 +18,7 @@ import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
 import { parseStagedId, type GridFsDatabase, type FolderFile } from './database.js';
 import { buildPlacePath, listReplacedFiles, type ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
-import type { GridFsReconciler } from './sweep.js';
+import type { GridFsReconciler } from './reconciler.js';
 import type { FolderTexts } from './texts.js';
 
 const SPACE_CHECK_BYTES = 32 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { GridFsDatabase, type GridFsOptions, type FolderFile, type FileSlot } fr
 import { ReleaseFolders, isValidName } from './folders.js';
 import { FileMarks } from './marks.js';
 import { GridFsPackages } from './packages.js';
-import { GridFsReconciler } from './sweep.js';
+import { GridFsReconciler } from './reconciler.js';
 import { GridFsAccessFiles, GridFsChannelTexts, FolderTexts } from './texts.js';
 
 const SLOT_BY_FILE_NAME: Readonly<Record<string, FileSlot>> = {

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { splitText } from '../../../lib/text/pieces.js';
+import { splitText } from '../../../lib/text/split-text.js';
 import type { AccessFile, AccessFileStore, ChannelTexts } from '../../../ports/release-store.js';
 import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
 import type { FolderFile, FileSlot } from './database.js';

@@ -6,22 +6,22 @@ import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
-import type { ConnectResult, ConnectRequest, ProtocolProbe, EchoRequest, LookupRequest, NetworkProbe } from '../../../ports/reach.js';
+import type { ConnectResult, ConnectRequest, ProtocolProbe, EchoRequest, LookupRequest, NetworkProbe } from '../../../ports/network-probe.js';
 import { stripBrackets } from '../../../lib/host.js';
 import { Deadlines } from '../deadlines.js';
 import { isPublicAddress, findAddressBlock, checkUrl } from '../egress.js';
-import { readPeerCertificate } from '../exchange.js';
-import { HostResolver, parseDnsServer } from '../names.js';
+import { readPeerCertificate } from '../http-exchange.js';
+import { HostResolver, parseDnsServer } from '../host-resolver.js';
 import { requireAllowed, resolveChecked } from '../resolve-checked.js';
-import { findAuthorityFault } from '../trust.js';
+import { findAuthorityFault } from '../tls-trust.js';
 import { sendEcho } from './echo.js';
 import { databasePings } from './protocols/databases.js';
 import { checkGrpcHealth } from './protocols/grpc.js';
 import { startTlsDialogues } from './protocols/starttls.js';
 import { openWebSocket } from './protocols/websocket.js';
-import { RecordResolver } from './records.js';
+import { RecordResolver } from './dns-records.js';
 import { openSocket, startTlsSession } from './sockets.js';
-import { ProtocolConnection } from './protocols/wire.js';
+import { ProtocolConnection } from './protocols/protocol-connection.js';
 
 export interface NodeReachOptions {
   /** Resolves a name. Default: hosts file and DNS. */

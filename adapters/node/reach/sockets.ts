@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { Deadlines } from '../deadlines.js';
-import { getServerName, getTlsContext } from '../trust.js';
+import { getServerName, getTlsContext } from '../tls-trust.js';
 
 /** Delay before the next address is tried in parallel. */
 const CONNECTION_ATTEMPT_DELAY_MS = 250;

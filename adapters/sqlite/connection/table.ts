@@ -1,6 +1,6 @@
 import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
 import { toBytesColumn, findBytesField } from '../schema/bytes-column.js';
-import { readDeclaration, type StatementSource } from '../schema/declared.js';
+import { readDeclaration, type StatementSource } from '../schema/declarations.js';
 import { getColumnName, type ColumnMap } from '../sql/translate.js';
 
 export interface TableIndex {

@@ -3,8 +3,8 @@ import { checkFormatVersion } from '../schema/format.js';
 import type { RequestService } from '../threads/executor.js';
 import { toOutcome, type RequestOutcome, type ReadRequest } from '../threads/messages.js';
 import { StoreExaminer } from './examination.js';
-import { locateDamage } from './located.js';
-import { performRead } from './reads.js';
+import { locateDamage } from './damage-locator.js';
+import { performRead } from './read-requests.js';
 
 /** @throws SQLite's error when the file cannot be opened */
 export function openReader(options: ConnectionOptions): RequestService<ReadRequest> {

@@ -1,6 +1,6 @@
 /** Version of the table layout, stored in the file. Files with another layout are rejected. */
 import type { Driver } from '../driver/driver.js';
-import { readDeclaration, type StatementSource } from './declared.js';
+import { readDeclaration, type StatementSource } from './declarations.js';
 
 const FORMAT_VERSION = 2;
 

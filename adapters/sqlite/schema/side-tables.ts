@@ -11,7 +11,7 @@ import { getPathValue } from '../../../ports/document.js';
 import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
 import type { SqlValue } from '../driver/driver.js';
 import { encodeColumnValue } from '../sql/values.js';
-import type { StatementSource } from './declared.js';
+import type { StatementSource } from './declarations.js';
 
 export const getValuesTable = (name: string): string => `"${name}:values"`;
 export const getSearchTable = (name: string): string => `"${name}:search"`;

@@ -9,7 +9,7 @@ import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { isDamageError } from '../driver/damage.js';
 import { parseViolatedColumn, type SqlValue } from '../driver/driver.js';
-import { findFewRows, buildRowsFrom, chooseWalk } from '../reading/few.js';
+import { findFewRows, buildRowsFrom, chooseWalk } from '../reading/query-plan.js';
 import {
   dropSideRows,
   hasSideTables,
@@ -22,7 +22,7 @@ import { toBytesColumn } from '../schema/bytes-column.js';
 import { getColumnName, buildOrderSql, buildWhereSql } from '../sql/translate.js';
 import { encodeColumnValue, isSameValue } from '../sql/values.js';
 import type { ChangeRequest, IdsRequest } from '../threads/messages.js';
-import { createTable } from './ensure.js';
+import { createTable } from './ensure-collection.js';
 
 interface DocRow {
   n: SqlValue;

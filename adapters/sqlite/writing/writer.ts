@@ -5,10 +5,10 @@
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
 import { getUnavailableReason } from '../driver/driver.js';
 import { checkFormatVersion } from '../schema/format.js';
-import { locateDamage } from '../reading/located.js';
+import { locateDamage } from '../reading/damage-locator.js';
 import type { RequestService } from '../threads/executor.js';
 import { listCollections, toOutcome, type RequestOutcome, type WriteRequest } from '../threads/messages.js';
-import { isOperationError, performWrite, TransactionAbortedError } from './perform.js';
+import { isOperationError, performWrite, TransactionAbortedError } from './write-requests.js';
 
 const MAX_BATCH = 256;
 

@@ -13,7 +13,7 @@ import { AgentFailure } from '../exit.js';
 import { hashFile, statPath } from '../system/files.js';
 import { OWN_FOLDER, type InstallationLayout } from '../layout.js';
 import type { DirectoryStep, FileStep, OldEntry, ApplyPlan } from './journal.js';
-import type { ParentValidator } from '../system/parents.js';
+import type { ParentValidator } from '../system/parent-validator.js';
 import type { FileSystemFeatures } from './probe.js';
 
 export interface CarriedSettings {

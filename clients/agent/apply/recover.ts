@@ -12,7 +12,7 @@ import type { Hooks } from '../hooks.js';
 import type { InstallationLayout } from '../layout.js';
 import { undoTransaction, type Transaction } from './apply.js';
 import { readHead, type JournalHead } from './journal.js';
-import { ParentValidator } from '../system/parents.js';
+import { ParentValidator } from '../system/parent-validator.js';
 
 export type RecoveryResult = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: JournalHead };
 

@@ -11,7 +11,7 @@ import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { AgentFailure } from '../exit.js';
 import { forEachConcurrently, syncDirectory, syncFile } from '../system/files.js';
 import type { InstallationLayout } from '../layout.js';
-import type { VerifiedRelease } from '../trust/verified.js';
+import type { VerifiedRelease } from '../trust/release-verification.js';
 import { setMode } from './apply.js';
 
 const SYNC_CONCURRENCY = 16;

@@ -4,7 +4,7 @@
  */
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ParentValidator } from '../system/parents.js';
+import { ParentValidator } from '../system/parent-validator.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS, writeFileAtomically } from '../system/files.js';
 import { TOKEN_FILE, type MonitoringOffer } from './offer.js';

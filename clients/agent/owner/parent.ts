@@ -10,13 +10,13 @@ import { readFile } from 'node:fs/promises';
 import { isSea } from 'node:sea';
 import { buildChildEnv } from '../system/environment.js';
 import { EXIT_CODES, AgentFailure, toAgentFailure } from '../exit.js';
-import { getForeignOwner, readInstalledProject } from '../options/belief.js';
+import { getForeignOwner, readInstalledProject } from '../options/config-trust.js';
 import { isInteractive } from '../prompts.js';
 import { readSecret } from '../secrets.js';
 import { resolveServer } from '../net/account.js';
 import type { Agent } from '../update/installation.js';
 import { CHILD_MARKER, toRejection, type ChildInstructions, type OwnerRequestMessage, type OwnerReply } from './messages.js';
-import { OwnerRequestHandler } from './served.js';
+import { OwnerRequestHandler } from './request-handler.js';
 
 export interface Owner {
   uid: number;

@@ -12,7 +12,7 @@ import { promptChoice, promptHidden, promptText, promptYesNo, isInteractive } fr
 import { readSecret } from '../secrets.js';
 import type { Agent, Installation } from '../update/installation.js';
 import { parseDescription, getVariableName, type SetupDescription, type Provision, type Setting } from './description.js';
-import { requestWritePermission } from './leave.js';
+import { requestWritePermission } from './write-permission.js';
 import { resolveSettings, type ResolvedSetting } from './resolve.js';
 import { TargetFiles } from './targets.js';
 

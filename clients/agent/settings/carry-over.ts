@@ -12,7 +12,7 @@ import type { Installation } from '../update/installation.js';
 import { parseDescription, type Target } from './description.js';
 import { FormatError } from './formats/format.js';
 import { SETTINGS_FORMATS } from './formats/index.js';
-import { resolveTargetPath } from './places.js';
+import { resolveTargetPath } from './locations.js';
 import { decodeText } from './text-file.js';
 import { isPlaceholder } from './types.js';
 

@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
-import { checkAncestors } from '../system/parents.js';
+import { checkAncestors } from '../system/parent-validator.js';
 import { getErrorCode, AgentFailure } from '../exit.js';
 import { statPath } from '../system/files.js';
 import { InstallationLayout, MANIFEST_FILE, OWN_FOLDER } from '../layout.js';

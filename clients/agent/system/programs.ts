@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { checkAncestors } from './parents.js';
+import { checkAncestors } from './parent-validator.js';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
 

@@ -6,7 +6,7 @@ import { mkdir, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { compareVersions } from '../../../lib/versions.js';
 import { findOwnPath } from '../apply/own-file.js';
-import { ParentValidator } from '../system/parents.js';
+import { ParentValidator } from '../system/parent-validator.js';
 import { prepareFolders, recoverTransaction, type RecoveryResult } from '../apply/recover.js';
 import { getErrorCode, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
@@ -15,7 +15,7 @@ import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../lib/formats/m
 import type { Network } from '../net/network.js';
 import type { CheckedOptions } from '../options.js';
 import type { AgentOutput } from '../output.js';
-import { parseManifest } from '../trust/verified.js';
+import { parseManifest } from '../trust/release-verification.js';
 import { acquireLock, type InstallationLock } from './lock.js';
 import { createRecorder } from './log.js';
 import type { ServiceControl } from './service.js';

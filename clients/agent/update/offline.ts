@@ -9,7 +9,7 @@ import { parsePublicKey, type VerifyingKey } from '../../../lib/formats/signatur
 import { getErrorCode, AgentFailure } from '../exit.js';
 import { hashFile } from '../system/files.js';
 import { verifySignature, importReleaseKey } from '../trust/keys.js';
-import { checkNotOlder, compareWithRequest, parseManifest, type VerifiedRelease } from '../trust/verified.js';
+import { checkNotOlder, compareWithRequest, parseManifest, type VerifiedRelease } from '../trust/release-verification.js';
 import type { Installation } from './installation.js';
 import type { UpdateServiceClient } from './server.js';
 

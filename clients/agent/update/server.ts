@@ -10,7 +10,7 @@ import { resolveServerPath } from '../options/address.js';
 import { getErrorText, type JsonAnswer } from '../net/http.js';
 import type { Network } from '../net/network.js';
 import { parseOfferedKey, type OfferedKey } from '../trust/keys.js';
-import type { SignedStatement } from '../trust/verified.js';
+import type { SignedStatement } from '../trust/release-verification.js';
 
 const MAX_KEY_BYTES = 4 * 1024 * 1024;
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Collection, type Logger } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { AccountDirectory, AccountCredential } from '../../../ports/domain/access.js';
-import { CorruptionReporter } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { toUsernameKey, type Account } from '../model/account.js';
 
 const PAGE_SIZE = 500;

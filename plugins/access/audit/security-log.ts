@@ -7,7 +7,7 @@ import { inject, injectable, PORT, type Clock, type Logger } from '../../../kern
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { Principal, RequestRejection } from '../../../ports/http.js';
 import { AuditService } from './audit.js';
-import { BackgroundTasks } from '../background.js';
+import { BackgroundTasks } from '../background-tasks.js';
 
 export type SecurityEvent =
   | 'login.succeeded'

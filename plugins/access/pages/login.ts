@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { decodeSavedForm } from '../../../lib/kept-form.js';
+import { decodeSavedForm } from '../../../lib/saved-form.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE, DEVICE_COOKIE_LIFETIME_SECONDS } from '../login/devices.js';
 import type { BrowserInfo, LoginStep } from '../login/login.js';

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { isFormForAccount, listWrittenFields, type SavedForm } from '../../../lib/kept-form.js';
+import { isFormForAccount, listWrittenFields, type SavedForm } from '../../../lib/saved-form.js';
 import { computeSha256 } from '../model/token.js';
 import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';

@@ -16,7 +16,7 @@ import {
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
-import { BackgroundTasks } from '../background.js';
+import { BackgroundTasks } from '../background-tasks.js';
 import { computeSha256 } from '../model/token.js';
 
 export const SESSION_COOKIE = 'svc_session';

@@ -22,7 +22,7 @@ import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Account } from '../model/account.js';
-import { BackgroundTasks } from '../background.js';
+import { BackgroundTasks } from '../background-tasks.js';
 import { isLive, TOKEN_PREFIXES, computeSha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
 
 interface NewTokenWithExpiry extends NewToken {

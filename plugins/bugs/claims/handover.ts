@@ -6,8 +6,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { toCommentView, isLeaseLive } from '../item/view.js';
-import { ItemService } from '../store/items.js';
+import { toCommentView, isLeaseLive } from '../item/api-views.js';
+import { ItemService } from '../store/item-service.js';
 
 const MAX_COMMENTS = 5;
 

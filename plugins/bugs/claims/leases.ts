@@ -10,16 +10,16 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { ItemService } from '../store/items.js';
+import { ItemService } from '../store/item-service.js';
 import type { ItemDoc, ClaimLease, UnreadEntry } from '../item/model.js';
-import { LeaseClockAdjuster } from '../store/lease-times.js';
+import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { isTransitionAllowed } from '../item/transitions.js';
-import { isBlocked, isHeld, isLeaseLive } from '../item/view.js';
-import { LeaseExpiryRecorder } from './expiry.js';
+import { isBlocked, isHeld, isLeaseLive } from '../item/api-views.js';
+import { LeaseExpiryRecorder } from './lease-expiry.js';
 import { HandoverBuilder, type Handover } from './handover.js';
-import { UnreadEntryReader } from './news.js';
-import { ClaimQuota, type ClaimSlot } from './quota.js';
+import { UnreadEntryReader } from './unread-entries.js';
+import { ClaimQuota, type ClaimSlot } from './claim-quota.js';
 import {
   resolveAgentName,
   createAlreadyClaimedError,

@@ -10,8 +10,8 @@ import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createAlreadyClaimedError, createOnHoldError } from '../item/lease.js';
 import { isFinished } from '../item/transitions.js';
-import { isHeld, isLeaseLive, getStatusAt } from '../item/view.js';
-import { ItemService } from '../store/items.js';
+import { isHeld, isLeaseLive, getStatusAt } from '../item/api-views.js';
+import { ItemService } from '../store/item-service.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 @injectable()

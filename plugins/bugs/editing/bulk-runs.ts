@@ -19,8 +19,8 @@ import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { ItemEdit } from '../item/edit.js';
 import { EditService } from './edits.js';
 import type { ItemDoc } from '../item/model.js';
-import type { BulkRunDoc } from '../item/work-documents.js';
-import { addIndirectMatches } from '../store/named.js';
+import type { BulkRunDoc } from '../item/operation-documents.js';
+import { addIndirectMatches } from '../store/indirect-matches.js';
 import { findLastFinishingChange, createUndoGoneError, canUndoRun, undoLastChange } from './undo.js';
 
 /** Time without a heartbeat after which the process of a run is considered dead. */

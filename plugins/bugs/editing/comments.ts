@@ -7,16 +7,16 @@ import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { UnreadEntryReader } from '../claims/news.js';
-import { planAnswer } from './answering.js';
+import { UnreadEntryReader } from '../claims/unread-entries.js';
+import { planAnswer } from './answer-plan.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import { matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { ItemDoc, ItemOutboxEntry, UnreadEntry } from '../item/model.js';
-import { toCommentView, isLeaseLive, toItemView } from '../item/view.js';
-import { ItemService } from '../store/items.js';
+import { toCommentView, isLeaseLive, toItemView } from '../item/api-views.js';
+import { ItemService } from '../store/item-service.js';
 import { toCommentDocument } from '../store/item-outbox.js';
-import { LeaseClockAdjuster } from '../store/lease-times.js';
+import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 export interface CommentResult {

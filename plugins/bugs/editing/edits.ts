@@ -6,12 +6,12 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
-import { ItemCloser } from '../builds/closing.js';
+import { ItemCloser } from '../builds/item-closer.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemEdit } from '../item/edit.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { DuplicateValidator } from '../merging/duplicates.js';
-import { ItemService } from '../store/items.js';
+import { DuplicateValidator } from '../merging/duplicate-validator.js';
+import { ItemService } from '../store/item-service.js';
 import {
   createAlreadyClaimedError,
   matchesToken,
@@ -22,13 +22,13 @@ import {
 } from '../item/lease.js';
 import { createClaimRequiredError, needsClaim } from '../item/claim-rule.js';
 import type { ItemDoc, UnreadEntry } from '../item/model.js';
-import type { RekeyingDoc } from '../item/work-documents.js';
-import { LeaseClockAdjuster } from '../store/lease-times.js';
+import type { RekeyingDoc } from '../item/operation-documents.js';
+import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { createReasonRequiredError, refusal } from '../errors.js';
-import { UnreadEntryReader } from '../claims/news.js';
-import { listHumanComments } from '../item/unread.js';
-import { planAnswer } from './answering.js';
+import { UnreadEntryReader } from '../claims/unread-entries.js';
+import { listHumanComments } from '../item/unread-entries.js';
+import { planAnswer } from './answer-plan.js';
 import { planHold } from './hold-plan.js';
 import { planReview, withReviewStatus } from './review-plan.js';
 import { PullRequestReviewService } from './reviews.js';
@@ -45,7 +45,7 @@ import {
 } from './edit-plans.js';
 import { RekeyingService } from '../merging/rekeying.js';
 import { isTransitionAllowed } from '../item/transitions.js';
-import { isLeaseLive } from '../item/view.js';
+import { isLeaseLive } from '../item/api-views.js';
 
 export interface EditResult {
   item: Item;

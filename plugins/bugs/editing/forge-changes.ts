@@ -8,14 +8,14 @@ import { notFound } from '../../../kernel/errors.js';
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
 import type { Json } from '../../../ports/store.js';
-import { ItemCloser } from '../builds/closing.js';
+import { ItemCloser } from '../builds/item-closer.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
 import { isFinished } from '../item/transitions.js';
-import { isLeaseLive } from '../item/view.js';
-import { ItemService } from '../store/items.js';
+import { isLeaseLive } from '../item/api-views.js';
+import { ItemService } from '../store/item-service.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { planMerge } from './review-plan.js';
 

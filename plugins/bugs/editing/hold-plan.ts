@@ -4,7 +4,7 @@ import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ItemEdit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
-import { isHeld, isLeaseLive } from '../item/view.js';
+import { isHeld, isLeaseLive } from '../item/api-views.js';
 import { getEditReason } from './edit-plans.js';
 
 /** An agent must not lift a user's hold. */

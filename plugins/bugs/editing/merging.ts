@@ -8,7 +8,7 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { EditService } from './edits.js';
-import { ItemService } from '../store/items.js';
+import { ItemService } from '../store/item-service.js';
 import type { ItemDoc } from '../item/model.js';
 import { RekeyingService } from '../merging/rekeying.js';
 

@@ -9,7 +9,7 @@ import type { ItemEdit } from '../item/edit.js';
 import { planExpiry } from '../item/lease.js';
 import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed, isFinished } from '../item/transitions.js';
-import { isLeaseLive } from '../item/view.js';
+import { isLeaseLive } from '../item/api-views.js';
 
 export function withReviewStatus(item: ItemDoc, edit: ItemEdit): ItemEdit {
   const { pr_state, status } = edit;

@@ -6,13 +6,13 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll, iteratePages } from '../../../lib/paging.js';
 import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
-import { ItemCloser } from '../builds/closing.js';
+import { ItemCloser } from '../builds/item-closer.js';
 import { SYSTEM_CALLER, type BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { getPullRequestKey } from '../item/derived.js';
+import { getPullRequestKey } from '../item/derived-fields.js';
 import { findPullRequest } from '../builds/find-pull-request.js';
 import type { ItemDoc } from '../item/model.js';
-import { ItemService } from '../store/items.js';
+import { ItemService } from '../store/item-service.js';
 import { planPullRequest } from './review-plan.js';
 
 const BATCH_SIZE = 100;

@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../../lib/time.js';
 import type { BugCaller } from '../caller.js';
 import type { EditService } from './edits.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
-import type { BulkRunDoc } from '../item/work-documents.js';
+import type { BulkRunDoc } from '../item/operation-documents.js';
 
 type HistoryEntry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
 

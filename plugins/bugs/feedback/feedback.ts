@@ -14,9 +14,9 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
-import { ItemService } from '../store/items.js';
+import { ItemService } from '../store/item-service.js';
 import { MAX_COMMENT_LENGTH } from '../item/model.js';
-import { FEEDBACK_AUTHOR, MAX_COMMENTS, PendingFeedbackService } from './waiting-feedback.js';
+import { FEEDBACK_AUTHOR, MAX_COMMENTS, PendingFeedbackService } from './pending-feedback.js';
 
 @injectable()
 export class FeedbackService {

@@ -2,7 +2,7 @@
  * Masks paths and URLs inside a message by the rules for origins (path-masks.ts; contract 21,
  * amendments).
  */
-import { isPage, maskSegments, POD_SUFFIX } from './paths.js';
+import { isPage, maskSegments, POD_SUFFIX } from './path-masks.js';
 
 const PATH_CANDIDATE = /[^\s"'`<>|()[\]{},;]{2,}/g;
 const SLASH = /[/\\]/;

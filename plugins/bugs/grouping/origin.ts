@@ -3,7 +3,7 @@
  * every deployment and build.
  */
 import { maskGeneratedName, maskNamesInText } from '../../../lib/text/generated-names.js';
-import { isPage, maskPage, maskSegments } from './paths.js';
+import { isPage, maskPage, maskSegments } from './path-masks.js';
 
 const MAX_LENGTH = 4096;
 const MAX_SEGMENTS = 2;

@@ -1,5 +1,5 @@
 import { created, deleted, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import type { GroupingRuleFields, GroupingRuleService } from '../regrouping/registry.js';
+import type { GroupingRuleFields, GroupingRuleService } from '../regrouping/grouping-rules.js';
 import type { BugServices } from '../services.js';
 import * as schemas from './grouping-rule-schemas.js';
 import { BASE_PATH, MANAGE_SCOPE, READ_SCOPE } from './paths.js';

@@ -2,7 +2,7 @@ import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
 import { getRequestCaller, type BugCaller } from '../caller.js';
-import type { LinkRequest } from '../links/links.js';
+import type { LinkRequest } from '../links/link-service.js';
 import type { ItemDoc } from '../item/model.js';
 import { BASE_PATH, getIdParam, MANAGE_SCOPE } from './paths.js';
 import { idParam } from './schemas.js';

@@ -3,12 +3,12 @@ import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
 import { getRequestCaller, checkProjectAccess } from '../caller.js';
-import type { ItemPart } from '../lists/parts.js';
-import type { NextRequest } from '../claims/next.js';
-import type { ItemListRequest } from '../lists/lists.js';
+import type { ItemPart } from '../lists/item-parts.js';
+import type { NextRequest } from '../claims/next-item.js';
+import type { ItemListRequest } from '../lists/item-list.js';
 import { BASE_PATH, getIdParam, MANAGE_SCOPE, READ_SCOPE, REPORT_SCOPE } from './paths.js';
 import { parseReportBody, type ReportBody } from './report-body.js';
-import { buildEditRoutes } from './routes-changing.js';
+import { buildEditRoutes } from './routes-editing.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';

@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../../kernel/contract.js';
-import { OCCURRENCE_FILTER_NAMES } from '../lists/facets.js';
+import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
 import { MAX_COMMENT_LENGTH } from '../item/model.js';
 import {
   errorLevelSchema,

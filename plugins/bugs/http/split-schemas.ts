@@ -1,7 +1,7 @@
 /** Schemas of splits and of the explanation of a group (contract 20, merge and split). */
 import joi from 'joi';
 import { withSchemaName, whole } from '../../../kernel/contract.js';
-import { DIFFERENCE_FIELDS } from '../grouping/difference.js';
+import { DIFFERENCE_FIELDS } from '../grouping/report-difference.js';
 import { claimToken, editBody } from './schemas.js';
 import { itemSchema } from './schemas-output.js';
 

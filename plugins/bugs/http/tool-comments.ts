@@ -3,7 +3,7 @@
  * quotes, is trusted.
  */
 import { UserText } from '../../../ports/tools.js';
-import { splitQuotes } from '../text/quotes.js';
+import { splitQuotes } from '../text/comment-quotes.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

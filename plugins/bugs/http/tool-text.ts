@@ -2,8 +2,8 @@
  * Formats values as text for agents (contract 95, MCP), because JSON inside JSON would escape each
  * quote and line break.
  */
-import { parseFrames } from '../grouping/frames.js';
-import { detectLibrary } from '../pages/trace/libraries.js';
+import { parseFrames } from '../grouping/stack-trace.js';
+import { detectLibrary } from '../pages/trace/frame-libraries.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

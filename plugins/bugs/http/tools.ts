@@ -4,8 +4,8 @@
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
-import { UNTRUSTED_ITEM_FIELDS } from '../item/view.js';
-import { OCCURRENCE_FILTER_NAMES } from '../lists/facets.js';
+import { UNTRUSTED_ITEM_FIELDS } from '../item/api-views.js';
+import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
 import {
   formatCommentPage,
   formatItemDetail,

@@ -9,13 +9,13 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { type IncomingReport, needsReferenceNote } from './incoming-report.js';
-import { FAST_COUNT_KIND_FIELD } from '../item/stored-names.js';
-import { WriteCommitter, type DocumentWrite } from '../store/commit.js';
+import { FAST_COUNT_KIND_FIELD } from '../item/stored-field-names.js';
+import { WriteCommitter, type DocumentWrite } from '../store/write-committer.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { toHourKey, toMinuteKey } from '../item/rate.js';
+import { toHourKey, toMinuteKey } from '../item/occurrence-rate.js';
 import { ClientRefService } from '../store/client-refs.js';
-import { addUsersToCount, AffectedUserCounter } from './people.js';
+import { addUsersToCount, AffectedUserCounter } from './affected-users.js';
 import { toIsoString } from '../../../lib/time.js';
 import { formatReportedVersion } from '../item/build-names.js';
 

@@ -2,9 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { toIsoString, SECOND_MS } from '../../../lib/time.js';
-import { ItemCloser } from '../builds/closing.js';
+import { ItemCloser } from '../builds/item-closer.js';
 import { VersionFaultTracker } from '../builds/version-faults.js';
-import { RateAlarmService } from '../muting/alarms.js';
+import { RateAlarmService } from '../muting/rate-alarms.js';
 import { CombinedReportFilter } from '../muting/report-filters.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import type { CountResult, IncomingReport } from './incoming-report.js';
@@ -15,11 +15,11 @@ import type { ItemDoc } from '../item/model.js';
 import { findAddedMarks } from '../item/place-marks.js';
 import { getLevelRank, resolveErrorLocation } from '../item/first-document.js';
 import { rebuildSearchText } from '../text/search-text.js';
-import { countLastHour, rollUpDays, listStaleDays, listStalePaths } from '../item/rate.js';
+import { countLastHour, rollUpDays, listStaleDays, listStalePaths } from '../item/occurrence-rate.js';
 import { BlockingService } from '../store/blocking.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { type ChangeSet, buildLevelUpdate } from '../item/change-set.js';
-import { ItemService } from '../store/items.js';
+import { ItemService } from '../store/item-service.js';
 import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
 

@@ -1,9 +1,9 @@
 import type { SketchHash } from '../../../lib/text/distinct-sketch.js';
 import type { RecordOptions, Report } from '../../../ports/domain/bugs.js';
-import type { GroupDecision, KeyedReport } from '../groups/keys.js';
+import type { GroupDecision, KeyedReport } from '../groups/grouping-keys.js';
 import type { ReportTimes } from '../item/first-document.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
-import type { DocumentWrite } from '../store/commit.js';
+import type { DocumentWrite } from '../store/write-committer.js';
 
 export interface AcceptedReport extends ReportTimes {
   report: Report;

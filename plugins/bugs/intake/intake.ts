@@ -10,15 +10,15 @@ import type { Item, BatchReport, ReportResult, RecordOptions, Report } from '../
 import { type BugDeps, DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { ClientRefService } from '../store/client-refs.js';
-import { ItemService } from '../store/items.js';
-import { ReportAcceptor } from './acceptance.js';
-import { OccurrenceCounter } from './counting.js';
+import { ItemService } from '../store/item-service.js';
+import { ReportAcceptor } from './report-acceptor.js';
+import { OccurrenceCounter } from './occurrence-counter.js';
 import { type FollowUpResult, CountFollowUp } from './follow-up.js';
 import type { AcceptedReport, CountResult } from './incoming-report.js';
-import { GroupResolver } from './placing.js';
+import { GroupResolver } from './group-resolver.js';
 import type { ItemDoc } from '../item/model.js';
-import { countLastHour } from '../item/rate.js';
-import { toItemView, getStatusAt } from '../item/view.js';
+import { countLastHour } from '../item/occurrence-rate.js';
+import { toItemView, getStatusAt } from '../item/api-views.js';
 
 interface OccurrenceResult {
   outcome: 'created' | 'counted' | 'repeated';

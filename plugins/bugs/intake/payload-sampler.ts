@@ -6,13 +6,13 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ReportDetails } from '../../../ports/domain/bugs.js';
-import type { DocumentWrite } from '../store/commit.js';
+import type { DocumentWrite } from '../store/write-committer.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { buildOccurrenceDocument } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
-import { scrubDetails } from '../text/scrub.js';
-import { MAX_SLOTS, chooseSlot, SAMPLING_WINDOW_MS } from '../item/sampling.js';
+import { scrubDetails } from '../text/scrub-report.js';
+import { MAX_SLOTS, chooseSlot, SAMPLING_WINDOW_MS } from '../item/payload-sampling.js';
 
 const MAX_CACHED_WINDOWS = 10_000;
 const WINDOW_CACHE_TTL_MS = 60_000;

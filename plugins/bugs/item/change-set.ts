@@ -7,11 +7,11 @@ import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
-import { computeDerivedFields } from './derived.js';
+import { computeDerivedFields } from './derived-fields.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, UnreadEntry } from './model.js';
-import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-names.js';
+import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-field-names.js';
 import { isFinished } from './transitions.js';
-import { mergeUnread, addUnread } from './unread.js';
+import { mergeUnread, addUnread } from './unread-entries.js';
 
 /** Ended claim tokens that are stored, so that their holders learn the reason. */
 const MAX_ENDED_LEASES = 10;

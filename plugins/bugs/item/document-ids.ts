@@ -1,6 +1,6 @@
 /** Ids of documents that derive from their subject, so the same document cannot be stored twice. */
 import { hash } from 'node:crypto';
-import { MAX_SLOTS } from './sampling.js';
+import { MAX_SLOTS } from './payload-sampling.js';
 
 /** Hashed, because plain concatenations of two projects could collide. */
 export const hashWithinProject = (project: string, text: string): string =>

@@ -1,18 +1,18 @@
 import { toIsoString } from '../../../lib/time.js';
 import { getUrgency } from '../../../lib/urgency.js';
 import type { ReportDetails, Report } from '../../../ports/domain/bugs.js';
-import { findFirstFrame } from '../grouping/frames.js';
+import { findFirstFrame } from '../grouping/stack-trace.js';
 import { buildSearchText, findTransaction, buildFullSearchText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { formatReportedVersion } from './build-names.js';
-import { toHourKey, toMinuteKey } from './rate.js';
+import { toHourKey, toMinuteKey } from './occurrence-rate.js';
 import { buildFirstMarks } from './place-marks.js';
 import { getSeverityRank } from './severity.js';
-import { UNTRUSTED_ITEM_FIELDS } from './view.js';
+import { UNTRUSTED_ITEM_FIELDS } from './api-views.js';
 import { toSlotId } from './document-ids.js';
-import { FAST_COUNT_KIND_FIELD } from './stored-names.js';
-import type { SearchTextDoc } from './work-documents.js';
+import { FAST_COUNT_KIND_FIELD } from './stored-field-names.js';
+import type { SearchTextDoc } from './operation-documents.js';
 
 export interface ReportTimes {
   now: number;

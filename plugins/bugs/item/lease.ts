@@ -9,7 +9,7 @@ import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, ClaimLease, LeaseEnd, LeaseClockStamp } from './model.js';
 import { isTransitionAllowed, STATUSES } from './transitions.js';
-import { MAX_LEASE_EXPIRIES, isLeaseLive } from './view.js';
+import { MAX_LEASE_EXPIRIES, isLeaseLive } from './api-views.js';
 
 /** A lease ends this long after its claim, regardless of renewals. */
 export const MAX_LEASE_MS = 24 * HOUR_MS;

@@ -7,9 +7,9 @@
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
-import type { Difference } from '../grouping/difference.js';
+import type { Difference } from '../grouping/report-difference.js';
 import type { PlaceMarks } from './place-marks.js';
-import type { FAST_COUNT_KIND_FIELD, COARSE_KEYS_FIELD, UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-names.js';
+import type { FAST_COUNT_KIND_FIELD, COARSE_KEYS_FIELD, UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-field-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 

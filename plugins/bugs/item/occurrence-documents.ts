@@ -1,5 +1,5 @@
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
-import type { UnmappedFrames } from '../../../ports/domain/frames.js';
+import type { UnmappedFrames } from '../../../ports/domain/frame-rewriting.js';
 import type { Json } from '../../../ports/store.js';
 
 export interface OccurrenceDoc {

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { CoalescedCache } from '../../../lib/shared-reading.js';
+import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { LeaseService } from '../claims/leases.js';
@@ -13,8 +13,8 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 import { getSeverityRank } from '../item/severity.js';
-import { toGroupView } from '../item/view.js';
-import { groupByCause, type AttentionGroup } from './concerns.js';
+import { toGroupView } from '../item/api-views.js';
+import { groupByCause, type AttentionGroup } from './attention-groups.js';
 
 /** Lists and health report damaged documents; the panel is shown without them. */
 const ignoreDamage = (): void => undefined;

@@ -3,12 +3,12 @@
  * filters, so in a large store a page omits counts that are not ready in time.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ReadCache } from '../../../lib/read-cache.js';
+import { ReadCache } from '../../../lib/caching/read-cache.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
-import { addIndirectMatches } from '../store/named.js';
+import { addIndirectMatches } from '../store/indirect-matches.js';
 
 /** Countable filters and their paths. */
 const FILTER_PATHS = {

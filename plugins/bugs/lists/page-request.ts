@@ -1,4 +1,4 @@
-import type { ListWarnings } from '../../../ports/store/left-out.js';
+import type { ListWarnings } from '../../../ports/store/skipped-documents.js';
 
 export interface PageRequest {
   limit?: number;

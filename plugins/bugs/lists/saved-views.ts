@@ -7,12 +7,12 @@ import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
 import { toBugCaller } from '../caller.js';
-import { cleanJson } from '../text/clean.js';
+import { cleanJson } from '../text/clean-report.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
-import type { SavedViewDoc } from '../item/work-documents.js';
+import type { SavedViewDoc } from '../item/operation-documents.js';
 import { savedViewSchema } from './query-schema.js';
 
 export const MAX_VIEWS = 100;

@@ -5,8 +5,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { mergeSketches } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people.js';
-import { findDuplicateChain, findDuplicateTree } from './chain.js';
+import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people-sketches.js';
+import { findDuplicateChain, findDuplicateTree } from './duplicate-chain.js';
 
 @injectable()
 export class MergedPeopleCounter {

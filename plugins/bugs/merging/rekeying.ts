@@ -14,11 +14,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { GroupingKeyResolver } from '../groups/keys.js';
-import { isLeaseLive } from '../item/view.js';
-import type { RekeyingDoc } from '../item/work-documents.js';
-import { ItemService } from '../store/items.js';
-import { findDuplicateChain, findDuplicateTree } from './chain.js';
+import { GroupingKeyResolver } from '../groups/grouping-keys.js';
+import { isLeaseLive } from '../item/api-views.js';
+import type { RekeyingDoc } from '../item/operation-documents.js';
+import { ItemService } from '../store/item-service.js';
+import { findDuplicateChain, findDuplicateTree } from './duplicate-chain.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { MergedPeopleCounter } from './merged-people.js';
 

@@ -1,6 +1,6 @@
 import { text, type PageSpec } from '../../../kernel/contract.js';
 import { toBugCaller } from '../caller.js';
-import { formatItemAsText } from './item/told-text.js';
+import { formatItemAsText } from './item/item-text.js';
 import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';
 
 export const buildTraceTextPages = ({ services: { lists }, deps: { ids }, baseUrl }: PageDeps): PageSpec[] => [

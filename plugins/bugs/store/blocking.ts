@@ -16,7 +16,7 @@ import { isFinished } from '../item/transitions.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { MAX_LINKS } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
-import { ItemRevisionWriter } from './revisions.js';
+import { ItemRevisionWriter } from './item-revisions.js';
 
 /** Older markers belong to a process that has ended. */
 const STALE_MARKER_MS = 10_000;

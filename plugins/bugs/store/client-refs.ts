@@ -23,7 +23,7 @@ import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
-import { WriteCommitter, type PreparedWrites, type DocumentWrite } from './commit.js';
+import { WriteCommitter, type PreparedWrites, type DocumentWrite } from './write-committer.js';
 
 const OCCURRENCE_REF_DAYS = 30;
 const MAX_RECENT_REFS = 5_000;

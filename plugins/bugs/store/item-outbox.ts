@@ -11,8 +11,8 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { toStatKey } from '../item/stat-kinds.js';
 import { UNFILED_FIELDS, listPendingEntries, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
-import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from '../item/stored-names.js';
-import { WriteCommitter, type DocumentWrite } from './commit.js';
+import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
+import { WriteCommitter, type DocumentWrite } from './write-committer.js';
 
 /**
  * Without batched writes, events of several new groups are emitted together; the first immediately.

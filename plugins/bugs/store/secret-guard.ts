@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { listCopiedForms } from '../../../lib/unseen.js';
+import { listCopiedForms } from '../../../lib/text/invisible-characters.js';
 import { findLiveTokenFields, LIVE_TOKEN_MESSAGE } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -10,7 +10,7 @@
  * the secret would be stored.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { toVisibleText } from '../../../lib/unseen.js';
+import { toVisibleText } from '../../../lib/text/invisible-characters.js';
 import { scrubWebhookUrls, scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED_MARK = '[scrubbed]';

@@ -2,7 +2,7 @@ import type joi from 'joi';
 import { fromForm, getSecondsUntil, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import { compilePattern } from './pattern.js';
+import { compilePattern } from './compiled-pattern.js';
 import type { RuleCriteria, IgnoreRuleFields } from './rule.js';
 
 /** `keep` preserves the stored time. */

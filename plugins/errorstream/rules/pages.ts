@@ -10,8 +10,8 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
-import { MATCH_TYPE_LABELS } from './match-kinds.js';
-import type { IgnoreRuleService } from './registry.js';
+import { MATCH_TYPE_LABELS } from './match-types.js';
+import type { IgnoreRuleService } from './ignore-rules.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
 import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from './rule-editor.js';
 

@@ -1,8 +1,8 @@
 import joi from 'joi';
 import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
-import type { IgnoreRuleService, RuleQuery } from './registry.js';
+import type { IgnoreRuleService, RuleQuery } from './ignore-rules.js';
 import { ruleChangeSchema, ruleCreationSchema, MATCH_TYPES, ruleSchema, type RuleCriteria, type IgnoreRuleFields } from './rule.js';
-import { pickWarnings } from '../../../ports/store/left-out.js';
+import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 
 const BASE_PATH = '/api/errors/v1/ignore-rules';
 const readAccess = { scope: 'bugtracker:read' } as const;

@@ -11,10 +11,10 @@ import { notFound } from '../../../kernel/errors.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { parseRuleForm, EXPIRY_OPTIONS, validateRuleForm, getRuleFormFields, type RuleFormValues } from './form.js';
 import { buildSimilarPattern, buildExactPattern } from './ignore-link.js';
-import { matchTypeOptions } from './match-kinds.js';
-import type { IgnoreRuleService } from './registry.js';
+import { matchTypeOptions } from './match-types.js';
+import type { IgnoreRuleService } from './ignore-rules.js';
 import { ruleChangeSchema, ruleCreationSchema, type RuleView } from './rule.js';
-import type { PreviewResult } from './rule-preview.js';
+import type { PreviewResult } from './rule-applier.js';
 
 export const IGNORE_RULES_TITLE = 'Ignore rules';
 export const ignoreRulesCrumb = { label: IGNORE_RULES_TITLE, href: '/ignore-rules' };

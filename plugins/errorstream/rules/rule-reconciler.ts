@@ -9,7 +9,7 @@ import { iterateItems, iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { FindQuery } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { compilePattern, SubjectTexts } from './pattern.js';
+import { compilePattern, SubjectTexts } from './compiled-pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
 
 /**

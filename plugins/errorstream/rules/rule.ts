@@ -2,7 +2,7 @@ import joi from 'joi';
 import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
-import { timestampSchema } from '../moment.js';
+import { timestampSchema } from '../timestamp.js';
 
 export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
 export type MatchType = (typeof MATCH_TYPES)[number];

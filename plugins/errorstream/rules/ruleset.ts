@@ -4,9 +4,9 @@
  */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
-import { compilePattern, SubjectTexts, type CompiledPattern } from './pattern.js';
+import { compilePattern, SubjectTexts, type CompiledPattern } from './compiled-pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
-import type { MatchSubject } from './subject.js';
+import type { MatchSubject } from './match-subject.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 interface CompiledRule {

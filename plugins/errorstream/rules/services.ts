@@ -2,10 +2,10 @@ import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract
 import { AUDIT } from '../../../ports/domain/audit.js';
 import { BUGS, GROUP_MUTER } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';
-import { IgnoreRuleFilter } from './book.js';
+import { IgnoreRuleFilter } from './ignore-rule-filter.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import { IgnoreRuleService } from './registry.js';
-import { ApplyRunService } from './runs.js';
+import { IgnoreRuleService } from './ignore-rules.js';
+import { ApplyRunService } from './apply-runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 
 const SERVICE_CLASSES = { book: IgnoreRuleFilter, registry: IgnoreRuleService, reconciler: RuleReconciler, runs: ApplyRunService };

@@ -3,10 +3,10 @@ import joi from 'joi';
 import { created, invalid, Reply, withJsonSchema, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
-import type { LicenseService } from '../licenses/licenses.js';
+import type { LicenseService } from '../licenses/license-service.js';
 import type { LicenseTransition } from '../model/states.js';
 import { toActivationView } from '../model/view.js';
-import { MACHINE_TRANSITIONS, type ActivationService, type MachineTransition } from '../machines/activations.js';
+import { MACHINE_TRANSITIONS, type ActivationService, type MachineTransition } from '../machines/activation-service.js';
 import type { ActivationState } from '../model/documents.js';
 import { buildLicenseCsv } from './csv.js';
 import {
@@ -27,7 +27,7 @@ import {
   reasonBody,
   refParams,
 } from './schemas.js';
-import { pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
+import { pickWarnings, type ListWarnings } from '../../../ports/store/skipped-documents.js';
 
 const BASE_PATH = '/api/license/v1/licenses';
 const READ_ACCESS = { scope: 'license:read' } as const;

@@ -5,7 +5,7 @@ import type { Principal } from '../../../kernel/contract.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import { iteratePages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';
-import type { LicenseService } from '../licenses/licenses.js';
+import type { LicenseService } from '../licenses/license-service.js';
 import type { LicenseView } from '../model/view.js';
 
 const COLUMNS = [

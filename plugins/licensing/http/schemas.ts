@@ -5,8 +5,8 @@ import { keyHashSchema, productField, timestampSchema } from '../model/fields.js
 import { LICENSE_STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';
 import { LICENSE_STATUSES } from '../../../lib/formats/license-status.js';
-import { REJECTION_REASONS } from '../online/online.js';
-import { optionalLineSchema } from '../online/questions.js';
+import { REJECTION_REASONS } from '../validation/license-validator.js';
+import { optionalLineSchema } from '../validation/request-schemas.js';
 
 const isoDateSchema = joi.string().isoDate();
 const text = joi.string();

@@ -4,11 +4,11 @@ import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Filter } from '../../../ports/store.js';
-import { CorruptionReporter } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DEPS } from '../deps.js';
 import { getCredentialName } from '../model/key.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { StoreAccessMarks } from './marks.js';
+import { StoreAccessMarks } from './store-access-marks.js';
 
 const PAGE_SIZE = 1_000;
 

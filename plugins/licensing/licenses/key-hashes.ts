@@ -8,8 +8,8 @@ import { iterateItems } from '../../../lib/paging.js';
 import type { FindQuery } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { StoreAccessMarks } from './marks.js';
-import { LicenseChangeNotifier } from './watchers.js';
+import { StoreAccessMarks } from './store-access-marks.js';
+import { LicenseChangeNotifier } from './change-notifier.js';
 
 export const KEY_PURPOSE = 'licensing.key';
 const BCRYPT_COST = 8;

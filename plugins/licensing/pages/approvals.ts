@@ -23,7 +23,7 @@ import {
   LICENSE_MEMBER_AUTH,
   toShownLicense,
   type LicensePageServices,
-} from './parts.js';
+} from './page-context.js';
 
 const MAX_ROWS = 200;
 const PAGE_TITLE = 'License approvals';

@@ -19,7 +19,7 @@ import {
   toShownLicense,
   redirectToLicense,
   type LicensePageServices,
-} from './parts.js';
+} from './page-context.js';
 
 async function renderEditor(parts: LicensePageServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const id = request.params['id'];

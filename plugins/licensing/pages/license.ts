@@ -11,7 +11,7 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activations.js';
+import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activation-service.js';
 import { changeBody } from '../model/fields.js';
 import { listTransitions, type LicenseTransition } from '../model/states.js';
 import { toActivationView } from '../model/view.js';
@@ -30,7 +30,7 @@ import {
   redirectToLicense,
   getMachineTone,
   type LicensePageServices,
-} from './parts.js';
+} from './page-context.js';
 
 const MAX_HISTORY = 50;
 

@@ -14,7 +14,7 @@ import {
   toShownLicense,
   LICENSES_TITLE,
   type LicensePageServices,
-} from './parts.js';
+} from './page-context.js';
 
 type ListQuery = Partial<Record<'q' | 'status' | 'product' | 'key_sha256' | 'cursor', string>>;
 

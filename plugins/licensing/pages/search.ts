@@ -4,7 +4,7 @@
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { LicensingDeps } from '../deps.js';
-import type { LicenseService } from '../licenses/licenses.js';
+import type { LicenseService } from '../licenses/license-service.js';
 import type { ActivationDoc } from '../model/documents.js';
 
 export const createLicenseSearch = (licenses: Pick<LicenseService, 'listPage'>): SearchProvider => ({

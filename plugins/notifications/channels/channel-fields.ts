@@ -4,7 +4,7 @@ import { isTimeZone } from '../../../lib/local-time.js';
 import { EVENT_NAMES } from '../notes/topics.js';
 import { SEVERITIES } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFields } from './channel.js';
-import { CHANNEL_KIND_NAMES, type ChannelKind } from './kinds.js';
+import { CHANNEL_KIND_NAMES, type ChannelKind } from './channel-kinds.js';
 
 /** Given fields; absent ones stay unchanged or get their default. */
 export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };

@@ -3,7 +3,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { ALL_EVENTS, type Channel, type ChannelDestination } from './channel.js';
 import type { ChannelInput } from './channel-fields.js';
-import { CHANNEL_KINDS, type ChannelKind, type KindField } from './kinds.js';
+import { CHANNEL_KINDS, type ChannelKind, type KindField } from './channel-kinds.js';
 
 const ENCRYPTION_PURPOSE = 'notifications.channel';
 const ADDRESSES_PATTERN = /^[^\s@,]+@[^\s@,]+(\s*,\s*[^\s@,]+@[^\s@,]+)*$/;

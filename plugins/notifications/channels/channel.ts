@@ -1,7 +1,7 @@
 /** A notification channel. Target, secret and headers are stored encrypted. */
 import type { Doc } from '../../../kernel/contract.js';
 import type { NotificationSeverity } from '../notes/note.js';
-import { CHANNEL_KINDS, type ChannelKind } from './kinds.js';
+import { CHANNEL_KINDS, type ChannelKind } from './channel-kinds.js';
 import type { QuietHours } from './quiet-hours.js';
 
 export const ALL_EVENTS = '*';

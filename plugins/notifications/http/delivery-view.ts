@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.js';
-import { NOTIFICATION_STATES, type RecipientResult, type StoredNotification } from '../notes/stored-note.js';
+import { NOTIFICATION_STATES, type RecipientResult, type StoredNotification } from '../notes/stored-notification.js';
 
 export const DELIVERY_STATES = [...NOTIFICATION_STATES, 'held'] as const;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Scalar } from '../../../ports/store.js';
 import { formatLocalTime } from './local-times.js';
 import { SEVERITIES, type NotificationPhase, type NotificationSeverity } from './note.js';
-import { getNotificationPhase, type StoredNotification } from './stored-note.js';
+import { getNotificationPhase, type StoredNotification } from './stored-notification.js';
 
 export interface MessageLine {
   key: string;

@@ -1,9 +1,9 @@
 import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
-import type { ChannelCache } from '../channels/channel-directory.js';
+import type { ChannelCache } from '../channels/channel-cache.js';
 import type { ChannelDisabled } from '../notes/note.js';
-import type { StoredNotification } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-notification.js';
 
 /** Retention of notifications for a disabled channel (contract 30, amendments). */
 const DISABLED_RETENTION_MS = 7 * DAY_MS;

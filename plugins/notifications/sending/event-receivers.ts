@@ -1,7 +1,7 @@
 import type { Collection } from '../../../kernel/contract.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
-import type { StoredNotification } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-notification.js';
 
 const MAX_CHANNELS = 200;
 

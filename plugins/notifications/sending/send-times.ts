@@ -5,7 +5,7 @@ import { collectAll } from '../../../lib/paging.js';
 import { MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import { getQuietEnd } from '../channels/quiet-hours.js';
-import type { StoredNotification } from '../notes/stored-note.js';
+import type { StoredNotification } from '../notes/stored-notification.js';
 import { getNotificationRetryDelay } from './retry-schedule.js';
 
 /** Longer than an attempt with its writes; after a crash the channel is blocked for this time. */

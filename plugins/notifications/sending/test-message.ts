@@ -1,9 +1,9 @@
 import type { Clock } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
-import type { ChannelKind } from '../channels/kinds.js';
-import type { RecipientResult } from '../notes/stored-note.js';
-import { describeFailures } from './attempt.js';
-import type { NotificationDispatcher } from './dispatcher.js';
+import type { ChannelKind } from '../channels/channel-kinds.js';
+import type { RecipientResult } from '../notes/stored-notification.js';
+import { describeFailures } from './send-attempt.js';
+import type { NotificationDispatcher } from './notification-dispatcher.js';
 
 /** Services that would keep the test as an open alert, so it is resolved. */
 const ALERT_KINDS: ReadonlySet<ChannelKind> = new Set(['pagerduty', 'opsgenie']);

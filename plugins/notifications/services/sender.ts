@@ -1,7 +1,7 @@
 import type { ChannelDestination } from '../channels/channel.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
-import { disableAutolinks } from './escaping.js';
+import { disableAutolinks } from './text-escaping.js';
 
 export interface MessageLimits {
   notes: number;

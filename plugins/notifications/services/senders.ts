@@ -1,17 +1,17 @@
 import type { Clock } from '../../../kernel/contract.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
-import type { ChannelKind } from '../channels/kinds.js';
-import { EmailSender, type SmtpConfig } from './email.js';
+import type { ChannelKind } from '../channels/channel-kinds.js';
+import { EmailSender, type SmtpConfig } from './email-sender.js';
 import type { MessageSender } from './sender.js';
-import { GoogleChatSender } from './google-chat.js';
-import { HttpRequestSender } from './http-request.js';
-import { MatrixSender } from './matrix.js';
-import { NtfySender } from './ntfy.js';
-import { OpsgenieSender, PagerDutySender } from './on-call.js';
-import { PushoverSender } from './pushover.js';
-import { SlackSender } from './slack.js';
-import { TeamsSender } from './teams.js';
-import { TelegramSender } from './telegram.js';
+import { GoogleChatSender } from './google-chat-sender.js';
+import { HttpRequestSender } from './http-request-sender.js';
+import { MatrixSender } from './matrix-sender.js';
+import { NtfySender } from './ntfy-sender.js';
+import { OpsgenieSender, PagerDutySender } from './on-call-senders.js';
+import { PushoverSender } from './pushover-sender.js';
+import { SlackSender } from './slack-sender.js';
+import { TeamsSender } from './teams-sender.js';
+import { TelegramSender } from './telegram-sender.js';
 
 export interface SenderDeps {
   smtp: SmtpConfig;

@@ -2,7 +2,7 @@
  * Comparison of DNS records by meaning: names ignore case and the final dot, addresses their
  * spelling, and a record may be expected by a part of its fields.
  */
-import type { RecordType } from '../../../ports/reach.js';
+import type { RecordType } from '../../../ports/network-probe.js';
 
 const QUOTED_PATTERN = /"((?:[^"\\]|\\.)*)"/g;
 

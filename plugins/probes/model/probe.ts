@@ -3,7 +3,7 @@
  * encrypted and never shown again.
  */
 import type { OutboundMethod } from '../../../ports/outbound.js';
-import { DATABASE_KINDS, type DatabaseKind, type RecordType, type StartTlsProtocol } from '../../../ports/reach.js';
+import { DATABASE_KINDS, type DatabaseKind, type RecordType, type StartTlsProtocol } from '../../../ports/network-probe.js';
 import type { Doc } from '../../../ports/store.js';
 
 export const PROBE_KINDS = ['http', 'tcp', 'tls', 'dns', 'icmp', 'websocket', 'grpc', ...DATABASE_KINDS] as const;

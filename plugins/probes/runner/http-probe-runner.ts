@@ -17,7 +17,7 @@ import {
 import { DEPS, type ProbesDeps } from '../deps.js';
 import { isJsonPath, getValueAt } from '../model/json-path.js';
 import type { HttpProbe, ProbeWithHeaders } from '../model/probe.js';
-import { EMPTY_RESULT, type ProbeResult } from '../model/result.js';
+import { EMPTY_RESULT, type ProbeResult } from '../model/probe-result.js';
 import { isInStatusRange } from '../model/status-range.js';
 
 const MAX_BODY_BYTES = 256 * 1024;

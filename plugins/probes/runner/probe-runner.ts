@@ -3,7 +3,7 @@ import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { OutboundError, type EgressPolicy, type OutboundFault, type TlsTrust } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
-import type { ProtocolProbe } from '../../../ports/reach.js';
+import type { ProtocolProbe } from '../../../ports/network-probe.js';
 import { matchRecords } from '../model/dns-records.js';
 import { parseReverseName } from '../model/reverse-name.js';
 import {
@@ -16,8 +16,8 @@ import {
   type PortProbe,
   type TlsProbe,
 } from '../model/probe.js';
-import { invertResult, EMPTY_RESULT, type ProbeResult } from '../model/result.js';
-import { describeCertificateError } from '../model/trust-fault.js';
+import { invertResult, EMPTY_RESULT, type ProbeResult } from '../model/probe-result.js';
+import { describeCertificateError } from '../model/certificate-error.js';
 import { HttpProbeRunner } from './http-probe-runner.js';
 
 const MAX_SHOWN_RECORDS = 20;

@@ -9,9 +9,9 @@ import { toIsoString } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
-import { toObservation, toVisibleResult, type ProbeResult } from '../model/result.js';
-import { getNextTime, ProbeTimetable } from '../model/timetable.js';
-import { ProbeService } from '../store/probes.js';
+import { toObservation, toVisibleResult, type ProbeResult } from '../model/probe-result.js';
+import { getNextTime, ProbeTimetable } from '../model/probe-timetable.js';
+import { ProbeService } from '../store/probe-service.js';
 import { ProbeRunner } from './probe-runner.js';
 
 export const PROBE_LEASE_MS = 45_000;

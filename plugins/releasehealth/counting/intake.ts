@@ -14,10 +14,10 @@ import type {
   SessionSender,
 } from '../../../ports/domain/release-health.js';
 import { toHour, getMinute, toVersionKey } from '../model.js';
-import { createEmptyDelta, mergeDelta, incrementDelta, type HourDelta } from './delta.js';
-import { HourCountWriter, type HourSeries } from './hour-counts.js';
-import { SeriesLimiter } from './series-book.js';
-import { SessionDeduplicator } from './session-outcomes.js';
+import { createEmptyDelta, mergeDelta, incrementDelta, type HourDelta } from './hour-delta.js';
+import { HourCountWriter, type HourSeries } from './hour-count-writer.js';
+import { SeriesLimiter } from './series-limiter.js';
+import { SessionDeduplicator } from './session-deduplicator.js';
 
 /** Key for hashing users and addresses. */
 export const SKETCH_KEY = token<Buffer>('releasehealth.key');

@@ -8,14 +8,14 @@ import type { ReleaseServices } from '../services.js';
 import { isPlatform } from '../../../lib/formats/platform.js';
 import { isVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
-import { getReleaseId } from '../place.js';
+import { getReleaseId } from '../release-place.js';
 import { createStoreRoute } from './store-route.js';
 import { StoreGuard } from './store-guard.js';
-import { StoreProtectionService } from './care.js';
+import { StoreProtectionService } from './store-protection.js';
 import { storeCommands } from './commands.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
-import { AccessFileGenerator } from './generator.js';
-import { protectionPages } from './page.js';
+import { AccessFileGenerator } from './access-file-generator.js';
+import { protectionPages } from './protection-page.js';
 
 type StorePluginParts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
 

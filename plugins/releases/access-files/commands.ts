@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseStoreState } from '../../../ports/domain/releases.js';
-import type { StoreProtectionService } from './care.js';
+import type { StoreProtectionService } from './store-protection.js';
 
 const PROTECTION_MESSAGES: Record<ReleaseStoreState['protection'], string> = {
   protected: 'Protected: strangers are refused.',

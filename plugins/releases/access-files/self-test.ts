@@ -2,8 +2,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
-import { buildHeaderLine } from './files.js';
-import { AccessFileGenerator, STATE_ID } from './generator.js';
+import { buildHeaderLine } from './access-file-texts.js';
+import { AccessFileGenerator, STATE_ID } from './access-file-generator.js';
 import { combineResults, getProtection, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
 const READ_BYTES = 1_024;

@@ -9,8 +9,8 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
-import { parseHtpasswd } from './files.js';
-import { AccessFileGenerator } from './generator.js';
+import { parseHtpasswd } from './access-file-texts.js';
+import { AccessFileGenerator } from './access-file-generator.js';
 
 /** A verified credential is not hashed again for this long while its line is unchanged. */
 const VERIFIED_CACHE_MS = 5 * MINUTE_MS;

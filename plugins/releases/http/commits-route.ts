@@ -7,9 +7,9 @@ import { invalid, notFound } from '../../../kernel/errors.js';
 import { normalizeTime } from '../../../lib/time.js';
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 import { checkCanChange } from '../lists.js';
-import { checkChannel, checkVersion } from '../place.js';
+import { checkChannel, checkVersion } from '../release-place.js';
 import type { ReleaseServices } from '../services.js';
-import { UPDATE_SERVICE_PATH, parseProduct } from './asking-routes.js';
+import { UPDATE_SERVICE_PATH, parseProduct } from './update-check-routes.js';
 import { channel, product, versionText } from './schemas.js';
 
 const MAX_COMMITS = 1_000;

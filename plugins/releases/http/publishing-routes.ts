@@ -5,13 +5,13 @@ import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkCanChange } from '../lists.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { checkChannel, checkPlatform, checkVersion, SLUG_PATTERN } from '../place.js';
-import type { SelectedRelease } from '../publishing/changes.js';
-import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';
+import { checkChannel, checkPlatform, checkVersion, SLUG_PATTERN } from '../release-place.js';
+import type { SelectedRelease } from '../publishing/release-change-service.js';
+import { MAX_NOTES_BYTES } from '../publishing/package-receiver.js';
 import type { PublishedRelease, PublishRequest } from '../publishing/publisher.js';
 import type { ReleaseServices } from '../services.js';
 import { toReleaseView } from '../view.js';
-import { UPDATE_SERVICE_PATH, parseProduct } from './asking-routes.js';
+import { UPDATE_SERVICE_PATH, parseProduct } from './update-check-routes.js';
 import { requestBodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
 
 const PUBLISH_ACCESS = { scope: 'updateservice:publish' } as const;

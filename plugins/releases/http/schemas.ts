@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
-import { MAX_QUERY_VERSION_LENGTH } from '../place.js';
+import { MAX_QUERY_VERSION_LENGTH } from '../release-place.js';
 import { platformSchema, releaseSchema } from '../view.js';
 
 const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]+)?$`;

@@ -5,7 +5,7 @@ import type { VersionHealth } from '../../../ports/domain/release-health.js';
 import { isVersion, isSameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
-import { listPreviousVersions } from '../version-before.js';
+import { listPreviousVersions } from '../previous-versions.js';
 
 const SHOWN_HOURS = 24;
 const PAGE_SIZE = 200;

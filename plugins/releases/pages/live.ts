@@ -1,6 +1,6 @@
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { LiveTopic } from '../../../ports/domain/live.js';
+import type { LiveTopic } from '../../../ports/domain/live-topics.js';
 import type { ReleaseDeps } from '../deps.js';
 
 export const createReleaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({

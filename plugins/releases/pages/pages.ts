@@ -16,14 +16,14 @@ import type { ManifestFile } from '../../../lib/formats/manifest.js';
 import { listFirstFiles } from './manifest-files.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
-import { checkChannel } from '../place.js';
+import { checkChannel } from '../release-place.js';
 import type { ReleaseServices } from '../services.js';
 import { listShownCommits } from './commits.js';
-import { listChannels, parsePercent } from './choices.js';
+import { listChannels, parsePercent } from './form-options.js';
 import { listShownFaults } from './faults.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
-import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, RELEASES_TITLE } from './shown.js';
+import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, RELEASES_TITLE } from './release-display.js';
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_FILES = 200;

@@ -2,7 +2,7 @@
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { ReleaseServices } from '../services.js';
-import { toAdoptionShares } from './shown.js';
+import { toAdoptionShares } from './release-display.js';
 
 export function releasePanels(
   { deps, docs }: ReleaseServices,

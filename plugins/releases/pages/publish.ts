@@ -5,13 +5,13 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { formatSentence } from '../../../lib/sentence.js';
 import type { UploadedBody } from '../../../ports/http.js';
-import { checkChannel, checkPlatform, checkVersion } from '../place.js';
-import { MAX_NOTES_BYTES } from '../publishing/package-intake.js';
+import { checkChannel, checkPlatform, checkVersion } from '../release-place.js';
+import { MAX_NOTES_BYTES } from '../publishing/package-receiver.js';
 import type { PublishRequest } from '../publishing/publisher.js';
-import { listPublishMethods } from '../publishing/ways.js';
+import { listPublishMethods } from '../publishing/publish-methods.js';
 import type { ReleaseServices } from '../services.js';
-import { listChannels, parsePercent } from './choices.js';
-import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB } from './shown.js';
+import { listChannels, parsePercent } from './form-options.js';
+import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB } from './release-display.js';
 
 const PAGE_TITLE = 'Publish a release';
 const PAGE_PATH = '/releases/new';

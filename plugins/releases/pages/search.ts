@@ -1,6 +1,6 @@
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ReleaseDeps } from '../deps.js';
-import { toShownRelease } from './shown.js';
+import { toShownRelease } from './release-display.js';
 
 const MAX_CANDIDATES = 500;
 

@@ -12,12 +12,12 @@ import {
   buildStatementContent,
   formatStatement,
   type LatestDocument,
-} from '../asking/documents.js';
-import { ReleaseIndex } from '../asking/release-index.js';
+} from '../update-check/channel-texts.js';
+import { ReleaseIndex } from '../update-check/release-index.js';
 import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { StatementDoc } from '../model.js';
-import { getChannelId } from '../place.js';
+import { getChannelId } from '../release-place.js';
 import { ProductLock } from './product-lock.js';
 
 /** A statement is renewed at this age, so that every machine finds one that is valid for days. */

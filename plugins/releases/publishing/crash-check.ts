@@ -7,9 +7,9 @@ import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
-import { listPreviousVersions } from '../version-before.js';
+import { listPreviousVersions } from '../previous-versions.js';
 import { getHaltThreshold } from './halt-evidence.js';
-import { ReleaseRepository } from './release-docs.js';
+import { ReleaseRepository } from './release-repository.js';
 
 /** A version being replaced has few sessions of the last hour, so its share covers this time. */
 const BASELINE_WINDOW_MS = 7 * DAY_MS;

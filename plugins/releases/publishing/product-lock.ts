@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { HeldLease } from '../../../lib/lease.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { withLeaseLock } from '../lease-turn.js';
+import { withLeaseLock } from '../lease-lock.js';
 
 @injectable()
 export class ProductLock {

@@ -7,16 +7,16 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../ports/release-store.js';
-import { ManifestRepository } from '../asking/manifest-texts.js';
+import { ManifestRepository } from '../update-check/manifest-repository.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
 import { toStorePath, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { getReleaseId } from '../place.js';
-import { ReleaseChangeFinisher } from './finisher.js';
+import { getReleaseId } from '../release-place.js';
+import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
-import { ReleaseRepository } from './release-docs.js';
+import { ReleaseRepository } from './release-repository.js';
 
 export interface PublishRequest {
   product: string;

@@ -5,16 +5,16 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
-import { ManifestRepository } from '../asking/manifest-texts.js';
+import { ManifestRepository } from '../update-check/manifest-repository.js';
 import type { ReleaseLocation } from '../../../ports/release-store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
-import { hashText } from '../place.js';
-import { ReleaseChangeFinisher } from './finisher.js';
-import { LatestFileRepairer } from './latest-files.js';
+import { hashText } from '../release-place.js';
+import { ReleaseChangeFinisher } from './change-finisher.js';
+import { LatestFileRepairer } from './latest-file-repairer.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeaseManager } from './publish-lease.js';
-import { ReleaseRepository } from './release-docs.js';
+import { ReleaseRepository } from './release-repository.js';
 import { readStoredText } from './stored-text.js';
 
 /** A change of this age is no longer in progress, or its events wait for a listener. */

@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { deleted, createPageSchema, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { pickWarnings } from '../../../ports/store/left-out.js';
+import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 import { subscriberSchema, toSubscriberView } from '../model/subscriber.js';
 import type { StatusPageServices } from '../services.js';
 

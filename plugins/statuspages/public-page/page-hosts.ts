@@ -4,8 +4,8 @@
  */
 import { inject, injectable, type CustomHosts } from '../../../kernel/contract.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { getPagePath } from '../model/page.js';
-import { StatusPageService } from '../store/pages.js';
+import { getPagePath } from '../model/status-page.js';
+import { StatusPageService } from '../store/status-page-service.js';
 
 const CACHE_TTL_MS = 1_000;
 const MAX_STALE_MS = 1_800;

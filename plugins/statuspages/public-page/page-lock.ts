@@ -8,8 +8,8 @@ import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
-import { hasPassword, type StatusPageDoc } from '../model/page.js';
-import { StatusPageService } from '../store/pages.js';
+import { hasPassword, type StatusPageDoc } from '../model/status-page.js';
+import { StatusPageService } from '../store/status-page-service.js';
 
 const COOKIE_PURPOSE = 'statuspages.visitor';
 const TICKET_LIFETIME_MS = 30 * DAY_MS;

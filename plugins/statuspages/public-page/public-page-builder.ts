@@ -16,11 +16,11 @@ import {
   type ComponentCondition,
   type MonitorIndex,
   type ComponentState,
-} from '../model/condition.js';
-import { HISTORY_DAYS, MAX_SHOWN_MONITORS, getPagePath, type StatusPageComponent, type StatusPageDoc } from '../model/page.js';
-import { COMPONENT_STATE_LABELS, ANNOUNCEMENT_STATE_LABELS } from '../model/labels.js';
-import { AnnouncementService } from '../store/announcements.js';
-import { StatusPageService } from '../store/pages.js';
+} from '../model/component-condition.js';
+import { HISTORY_DAYS, MAX_SHOWN_MONITORS, getPagePath, type StatusPageComponent, type StatusPageDoc } from '../model/status-page.js';
+import { COMPONENT_STATE_LABELS, ANNOUNCEMENT_STATE_LABELS } from '../model/state-labels.js';
+import { AnnouncementService } from '../store/announcement-service.js';
+import { StatusPageService } from '../store/status-page-service.js';
 
 const PAST_ANNOUNCEMENT_DAYS = 90;
 const MAX_PAST_ANNOUNCEMENTS = 20;

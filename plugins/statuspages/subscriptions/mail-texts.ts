@@ -1,7 +1,7 @@
 import { toXmlText } from '../../../lib/text/xml.js';
 import { toLocalTime } from '../../../lib/local-time.js';
 import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
-import { ANNOUNCEMENT_STATE_LABELS } from '../model/labels.js';
+import { ANNOUNCEMENT_STATE_LABELS } from '../model/state-labels.js';
 
 export interface MailText {
   subject: string;

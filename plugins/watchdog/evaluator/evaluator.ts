@@ -10,8 +10,8 @@ import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page, StoreDamaged } from '../../../ports/store.js';
-import { CorruptionReporter } from '../../../ports/store/told-damage.js';
-import { DeferredAlarmService } from './alarms.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
+import { DeferredAlarmService } from './deferred-alarms.js';
 import { findDownAncestor, toRelative, AncestryLoader, type TreeFamily } from '../tree/ancestry.js';
 import { GroupStateService } from '../groups/group-states.js';
 import { RetentionCleanup } from './cleanup.js';
@@ -20,7 +20,7 @@ import { readDueMonitors } from './due-monitors.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { sumGapsSince, type Gap, OutageRecorder } from './outages.js';
 import { MAX_RECORDED_CHANGES, toRunRecord, EvaluatorRunService } from './runs.js';
-import { NO_MAINTENANCE } from '../model/monitor.js';
+import { NO_MAINTENANCE } from '../model/monitor-view.js';
 import {
   restoreHeldState,
   isInMaintenance,
@@ -30,9 +30,9 @@ import {
   findRunStart,
   getActiveLimits,
 } from '../model/timing.js';
-import { WindowApplier } from '../maintenance/maintenance.js';
-import { MonitorChangeSet } from '../model/change-set.js';
-import { formatSilenceReason } from '../model/why.js';
+import { WindowApplier } from '../maintenance/window-applier.js';
+import { MonitorChangeSet } from '../model/monitor-change-set.js';
+import { formatSilenceReason } from '../model/down-explanation.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
 export const EVALUATOR_LEASE_MS = 45_000;

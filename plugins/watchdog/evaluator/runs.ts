@@ -8,9 +8,9 @@ import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/wa
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { SourceVisibility } from '../tree/visibility.js';
+import { SourceVisibility } from '../tree/source-visibility.js';
 import type { RunDoc } from '../model/documents.js';
-import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 
 /** Older runs make the evaluator unhealthy (contract 95, health). */
 export const MAX_RUN_AGE_MS = 300_000;

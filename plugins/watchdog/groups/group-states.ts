@@ -7,11 +7,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { MonitorChangeSet } from '../model/change-set.js';
+import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { getMonitorId } from '../model/source.js';
+import { getMonitorId } from '../model/monitor-id.js';
 import { isInMaintenance } from '../model/timing.js';
-import { MonitorOutbox } from '../timeline/outbox.js';
+import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { MAX_TREE_DEPTH } from '../tree/ancestry.js';
 
 const PAGE_SIZE = 200;

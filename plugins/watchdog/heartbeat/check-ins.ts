@@ -8,12 +8,12 @@ import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE_PATTERN, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
-import { getMonitorId } from '../model/source.js';
+import { getMonitorId } from '../model/monitor-id.js';
 import { validateCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
-import { TimelineService } from '../timeline/timeline.js';
+import { TimelineService } from '../timeline/timeline-service.js';
 import { parseHeartbeat } from './heartbeat.js';
-import { HeartbeatIntake } from './intake.js';
+import { HeartbeatIntake } from './heartbeat-intake.js';
 import type { Ping, PingTiming } from './ping.js';
 
 /** Sentry's default when the program sends no `max_runtime`. */

@@ -1,6 +1,6 @@
 import type { MonitorState, Observation } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { scrubTokensInJson, scrubTokens } from '../../../lib/text/own-tokens.js';
+import { scrubTokensInJson, scrubTokens } from '../../../lib/text/scrub-tokens.js';
 
 export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
 export type ReportedStatus = (typeof STATUSES)[number];

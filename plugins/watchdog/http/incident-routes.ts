@@ -9,14 +9,14 @@ import {
   whole,
   type RouteSpec,
 } from '../../../kernel/contract.js';
-import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/csv.js';
-import type { IncidentQuery } from '../incidents/incidents.js';
+import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/incident-csv.js';
+import type { IncidentQuery } from '../incidents/incident-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getUptimeDays, type UptimeDays } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
 import { queryInstant, instant, monitorState, sourceParam } from './schemas.js';
-import { daysParam, uptimeOutput } from './uptime-shapes.js';
+import { daysParam, uptimeOutput } from './uptime-schemas.js';
 
 const BASE = '/api/watchdog/v1';
 const INCIDENTS_PATH = `${BASE}/incidents`;

@@ -1,8 +1,8 @@
 import joi from 'joi';
 import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../../kernel/contract.js';
-import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
+import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
-import type { WindowKind, WindowView } from '../model/window.js';
+import type { WindowKind, WindowView } from '../model/maintenance-window.js';
 import type { WatchdogServices } from '../services.js';
 import { instant, sourceText } from './schemas.js';
 

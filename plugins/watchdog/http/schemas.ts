@@ -4,7 +4,7 @@ import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
-import { daysParam, uptimeOfDays } from './uptime-shapes.js';
+import { daysParam, uptimeOfDays } from './uptime-schemas.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA_BYTES = 8 * 1024;

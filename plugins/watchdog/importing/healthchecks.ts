@@ -12,7 +12,7 @@ import {
   readText,
   type SourceFields,
   type ImportedMonitor,
-} from './imported.js';
+} from './imported-monitor.js';
 
 const UUID_PATTERN = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const DEFAULT_GRACE_SECONDS = 3_600;

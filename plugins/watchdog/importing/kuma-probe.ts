@@ -1,4 +1,4 @@
-import { readBoolean, toList, readNumber, toFields, readText, type SourceFields } from './imported.js';
+import { readBoolean, toList, readNumber, toFields, readText, type SourceFields } from './imported-monitor.js';
 
 const MAX_REDIRECTS = 5;
 const JSON_PATH_PATTERN = /^[\w-]+(?:\.[\w-]+|\[\d{1,6}\])*$/;

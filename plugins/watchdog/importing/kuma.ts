@@ -13,7 +13,7 @@ import {
   readText,
   type SourceFields,
   type ImportedMonitor,
-} from './imported.js';
+} from './imported-monitor.js';
 import { buildKumaProbe } from './kuma-probe.js';
 
 const MIN_INTERVAL_SECONDS = 20;

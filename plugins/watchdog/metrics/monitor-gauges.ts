@@ -1,6 +1,6 @@
 import type { Metrics } from '../../../ports/metrics.js';
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
-import type { Snapshot } from '../monitors/snapshot.js';
+import type { Snapshot } from '../monitors/monitor-snapshot-service.js';
 
 type GaugeValues = Record<string, number>;
 type GaugeSource = Pick<MonitorView, 'source' | 'state' | 'last_heartbeat_at' | 'metrics_json'>;

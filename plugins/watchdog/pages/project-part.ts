@@ -1,10 +1,10 @@
-import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
+import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
-import type { MonitorStatusService } from '../monitors/status.js';
+import type { MonitorStatusService } from '../monitors/monitor-status-service.js';
 
 const MAX_SHOWN_MONITORS = 6;
 const MAX_CACHED_PROJECTS = 500;

@@ -6,7 +6,7 @@ import type { Logger } from '../../../ports/logger.js';
 import type { Collection, WriteOp } from '../../../ports/store.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getNextCheck } from '../model/timing.js';
-import type { MonitorChangeSet } from '../model/change-set.js';
+import type { MonitorChangeSet } from '../model/monitor-change-set.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 const BATCH_SIZE = 125;

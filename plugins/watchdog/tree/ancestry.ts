@@ -4,12 +4,12 @@
  * chains deeper than 256 are tolerated.
  */
 import type { FindQuery } from '../../../ports/store.js';
-import { CorruptionReporter } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { getMonitorId } from '../model/source.js';
+import { getMonitorId } from '../model/monitor-id.js';
 
 export const MAX_TREE_DEPTH = 256;
 const BATCH_SIZE = 500;

@@ -4,10 +4,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { CorruptionReporter } from '../../../ports/store/told-damage.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { WebhookDelivery } from '../model/delivery.js';
-import { DeliveryLeaseService } from './leases.js';
+import { DeliveryLeaseService } from './delivery-leases.js';
 
 const PAGE_SIZE = 200;
 

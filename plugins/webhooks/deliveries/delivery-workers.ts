@@ -5,11 +5,11 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { WebhookCache } from '../registry/directory.js';
-import { MAX_UNSTARTED_LEASE_MS } from './leases.js';
+import { WebhookCache } from '../registry/webhook-cache.js';
+import { MAX_UNSTARTED_LEASE_MS } from './delivery-leases.js';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue.js';
-import { DeliveryOutcomeRecorder } from './outcomes.js';
-import { WebhookSender, DELIVERY_VERDICTS } from '../sending/sender.js';
+import { DeliveryOutcomeRecorder } from './delivery-outcome-recorder.js';
+import { WebhookSender, DELIVERY_VERDICTS } from '../sending/webhook-sender.js';
 import type { Webhook } from '../model/webhook.js';
 
 const BATCH_SIZE = 16;

@@ -1,4 +1,4 @@
-import { pickWarnings, type ListWarnings } from '../../../ports/store/left-out.js';
+import { pickWarnings, type ListWarnings } from '../../../ports/store/skipped-documents.js';
 
 export async function toPageView<T>(
   page: ListWarnings & { items: T[]; next: string | null; count: () => Promise<number> },

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
 import { getGuidTime } from '../../../lib/text/guid.js';
-import type { ReaderAccess } from './reader.js';
-import type { StoredEvent } from './event.js';
+import type { ReaderAccess } from './reader-access.js';
+import type { StoredEvent } from './stored-event.js';
 
 export const DELIVERY_STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -1,9 +1,9 @@
 import { createFormPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { formatLiveTopic } from '../../../ports/domain/live.js';
+import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toWebhookDeliveryView, type WebhookDelivery } from '../model/delivery.js';
-import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuidSchema, type WebhookPageParts } from './shared.js';
-import { isAdmin, getReaderAccess } from '../model/reader.js';
+import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuidSchema, type WebhookPageParts } from './page-helpers.js';
+import { isAdmin, getReaderAccess } from '../model/reader-access.js';
 import type { Webhook } from '../model/webhook.js';
 
 const REFRESH_SECONDS = 2;

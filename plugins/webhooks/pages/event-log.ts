@@ -1,9 +1,9 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
-import type { EventQuery } from '../deliveries/log.js';
+import type { EventQuery } from '../deliveries/delivery-log.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
-import { toWebhookEventView, type WebhookEventView } from '../model/event.js';
-import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './shared.js';
+import { toWebhookEventView, type WebhookEventView } from '../model/stored-event.js';
+import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './page-helpers.js';
 
 export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] {
   return [

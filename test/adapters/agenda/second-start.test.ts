@@ -5,7 +5,7 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
-import { JobStore } from '../../../adapters/agenda/job-rows.js';
+import { JobStore } from '../../../adapters/agenda/job-store.js';
 import { ManualClock } from '../../kit/clock.js';
 
 const EVERY_MS = 60_000;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ArchiveHead } from '../../../adapters/archive/container/head.js';
 import { readEntryText, readArchive } from '../../../adapters/archive/container/reader.js';
-import { ArchiveRejectedError } from '../../../adapters/archive/container/rejected.js';
+import { ArchiveRejectedError } from '../../../adapters/archive/container/archive-rejected-error.js';
 import { createTextEntry, writeArchive, type ArchiveEntry } from '../../../adapters/archive/container/writer.js';
 import { getRejection } from '../../harness.js';
 import { buildGzip, buildTar } from '../../support/archives.js';

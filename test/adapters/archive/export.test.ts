@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeExport } from '../../../adapters/archive/moving/export.js';
+import { writeExport } from '../../../adapters/archive/transfer/export.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatBackupName, findNewestBackupIn, pruneBackups } from '../../../adapters/archive/backup/names.js';
+import { formatBackupName, findNewestBackupIn, pruneBackups } from '../../../adapters/archive/backup/backup-files.js';
 
 const NOW = Date.parse('2026-11-24T12:00:00Z');
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeBackup } from '../../../adapters/archive/backup/backup.js';
 import { finishRestore, isRestoreReady, restoreBackup } from '../../../adapters/archive/backup/restore.js';
-import { ArchiveRejectedError } from '../../../adapters/archive/container/rejected.js';
+import { ArchiveRejectedError } from '../../../adapters/archive/container/archive-rejected-error.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { getRejection } from '../../harness.js';
 import { buildGzip, buildPackage, buildTar } from '../../support/archives.js';

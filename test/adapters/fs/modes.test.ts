@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PRIVATE_ACCESS } from '../../../adapters/fs/access-mode.js';
-import { correctModes } from '../../../adapters/fs/modes.js';
+import { correctModes } from '../../../adapters/fs/file-modes.js';
 
 const SIGNED = '# aos-access format=3 product=shop\n';
 

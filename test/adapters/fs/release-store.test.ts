@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PRIVATE_ACCESS } from '../../../adapters/fs/access-mode.js';
-import { correctModes } from '../../../adapters/fs/modes.js';
+import { correctModes } from '../../../adapters/fs/file-modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { FileReplaced, FolderTaken, DiskFull } from '../../../ports/release-store.js';
 import { buildPackage, splitChunks, releaseStoreContract } from '../../kit/contracts/release-store.js';

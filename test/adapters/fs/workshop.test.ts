@@ -8,7 +8,7 @@ import { createHook } from 'node:async_hooks';
 import { gzipSync } from 'node:zlib';
 import { PackageRejected } from '../../../ports/release-store.js';
 import { buildTarEntry } from '../../support/archives.js';
-import { MAX_SMALL_PACKAGE_BYTES, ThreadPackageReader } from '../../../adapters/fs/workshop.js';
+import { MAX_SMALL_PACKAGE_BYTES, ThreadPackageReader } from '../../../adapters/fs/package-reader.js';
 
 describe('fs: the workshop', () => {
   let dir: string;

@@ -1,6 +1,6 @@
 /** The log on a bad day says each thing once a minute (contract 95, a bad day). */
 import { expect } from 'chai';
-import { createConnectionLogger } from '../../../adapters/mongodb/connection-lines.js';
+import { createConnectionLogger } from '../../../adapters/mongodb/connection-logger.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 

@@ -1,7 +1,7 @@
 /** Who serves a store together (contract 95, several processes). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { PeerCounter } from '../../../adapters/mongodb/peers.js';
+import { PeerCounter } from '../../../adapters/mongodb/peer-counter.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
 import { ManualClock } from '../../kit/clock.js';

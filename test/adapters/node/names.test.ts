@@ -6,7 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listCandidateNames, HostResolver, parseHosts, parseSearchList } from '../../../adapters/node/names.js';
+import { listCandidateNames, HostResolver, parseHosts, parseSearchList } from '../../../adapters/node/host-resolver.js';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { OutboundError } from '../../../ports/outbound.js';
 

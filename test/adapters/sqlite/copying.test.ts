@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { copyStore } from '../../../adapters/sqlite/copying/copy.js';
+import { copyStore } from '../../../adapters/sqlite/copying/copy-store.js';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { getRejection } from '../../harness.js';

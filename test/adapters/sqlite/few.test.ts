@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/few.js';
-import { buildFindSql, performRead } from '../../../adapters/sqlite/reading/reads.js';
-import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
-import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
+import { findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/query-plan.js';
+import { buildFindSql, performRead } from '../../../adapters/sqlite/reading/read-requests.js';
+import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collection.js';
+import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
 import type { CollectionSpec, Filter, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 

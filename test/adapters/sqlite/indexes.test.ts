@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
-import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
+import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collection.js';
+import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
 import { StoreConflict, type IndexSpec } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { storeContract } from '../../kit/contracts/store.js';
-import { scaleRepeats } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
 
 /** As the service has it, and as a command has it: the caller's thread does all. */
 for (const threads of [true, false]) {

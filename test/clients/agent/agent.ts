@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { DEFAULT_HOOKS, type Hooks } from '../../../clients/agent/hooks.js';
 import type { OutputStream } from '../../../clients/agent/output.js';
 import { runAgent } from '../../../clients/agent/run.js';
-import { resolveProgram } from '../../support/bundled.js';
+import { resolveProgram } from '../../support/bundled-programs.js';
 import type { SigningKeys, TestRelease, SourceFile } from '../../support/release-server.js';
 
 export const MAIN = resolveProgram('clients/agent/main.js', 'agent.cjs');

@@ -1,7 +1,7 @@
 /** Which runtimes are missing (contract 90, runtime check): the host's published rules as a table. */
 import { expect } from 'chai';
-import { getInstallCommand } from '../../../clients/agent/runtime/advice.js';
-import { parseRuntimeList } from '../../../clients/agent/runtime/installed.js';
+import { getInstallCommand } from '../../../clients/agent/runtime/install-command.js';
+import { parseRuntimeList } from '../../../clients/agent/runtime/installed-runtimes.js';
 import { ROLL_FORWARD_POLICIES, resolveFramework, type RollForwardPolicy } from '../../../clients/agent/runtime/roll-forward.js';
 import { parseRuntimeConfig } from '../../../clients/agent/runtime/runtime-config.js';
 

@@ -1,6 +1,6 @@
 /** Options of the packager. */
 import { expect } from 'chai';
-import { PackagerFailure } from '../../../clients/packager/failure.js';
+import { PackagerFailure } from '../../../clients/packager/packager-failure.js';
 import { readSettings } from '../../../clients/packager/options.js';
 import { getRejection } from '../../harness.js';
 

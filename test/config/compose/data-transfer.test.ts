@@ -4,14 +4,14 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { restoreBackup } from '../../../adapters/archive/backup/restore.js';
-import { MOVES_COLLECTION } from '../../../adapters/archive/moving/contents.js';
+import { MOVES_COLLECTION } from '../../../adapters/archive/transfer/contents.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { createBackup, keyFileNames } from '../../../config/compose/backup-job.js';
 import type { Doc } from '../../../ports/store.js';
 import { getRejection } from '../../harness.js';
-import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
-import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/in-process-cli.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared-data-dir.js';
 import { buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 describe('commands that copy and move a store', function () {

@@ -9,9 +9,9 @@ import {
   type CDPSession,
   type Page,
 } from 'playwright-core';
-import { withTimeout } from '../../support/within.js';
+import { withTimeout } from '../../support/timeout.js';
 import { limits, limitSteps } from './limits.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 
 /**
  * The headless shell first: the same engine without the window around it, which no test looks at and which costs a third of

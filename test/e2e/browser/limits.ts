@@ -3,7 +3,7 @@
  * browser itself. A test then ended with its whole time and did not say where it had stood.
  */
 import type { BrowserContext, Page } from 'playwright-core';
-import { withTimeout } from '../../support/within.js';
+import { withTimeout } from '../../support/timeout.js';
 
 /** Milliseconds: half of what the suites of the browser have; a step takes a thousandth of it. */
 export const limits = { step: 60_000 };

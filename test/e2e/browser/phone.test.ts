@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
+import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
 import { useBrowser } from './use-browser.js';
 
 const HEIGHT = 640;

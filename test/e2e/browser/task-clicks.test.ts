@@ -12,7 +12,7 @@ import { buildPackage } from '../../../clients/demo/package-file.js';
 import { waitUntil } from '../../harness.js';
 import { findPackageRoot } from '../../../config/load.js';
 import { ADMIN_ACCOUNT } from '../../support/service.js';
-import { startStopwatch } from '../../support/work.js';
+import { startStopwatch } from '../../support/cpu-time.js';
 import { useBrowser } from './use-browser.js';
 
 const MOST_CLICKS = 4;

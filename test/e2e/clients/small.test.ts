@@ -10,7 +10,7 @@ import { projectRoot } from '../../architecture/tree.js';
 import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { FakeServer, json, page } from '../../clients/sdk/server.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 import { canHideMachineId, LANGUAGES, type Call, type Driver, type Result } from './small/languages.js';
 
 const ROOT = projectRoot();

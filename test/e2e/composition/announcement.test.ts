@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replaceFile } from '../../../lib/files/replace-file.js';
 import { PinoLogger } from '../../../adapters/node/logger.js';
-import { ServerFileWriter } from '../../../config/compose/announcement.js';
+import { ServerFileWriter } from '../../../config/compose/server-file.js';
 import { getRejection, waitUntil } from '../../harness.js';
 
 const URL = 'http://127.0.0.1:8080';

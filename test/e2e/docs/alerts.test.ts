@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findPackageRoot } from '../../../config/load.js';
 import { toAnchor } from '../../../ports/manual.js';
 import { sources } from '../../architecture/tree.js';
-import { isRequired } from '../../support/required.js';
+import { isRequired } from '../../support/requirements.js';
 
 const ROOT = findPackageRoot();
 const RULES = join(ROOT, 'docs', 'alerts.yml');

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../../architecture/tree.js';
-import { retryOnMonoCrash } from '../../support/mono.js';
+import { retryOnMonoCrash } from '../../support/mono-retry.js';
 import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 

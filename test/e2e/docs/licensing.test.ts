@@ -11,7 +11,7 @@ import { waitUntil } from '../../harness.js';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { buildPackage } from '../../kit/contracts/release-store.js';
 import { projectRoot } from '../../architecture/tree.js';
-import { retryOnMonoCrash } from '../../support/mono.js';
+import { retryOnMonoCrash } from '../../support/mono-retry.js';
 import { TestService } from '../../support/service.js';
 
 const run = promisify(execFile);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
 import { fillPlaceholders, Guide } from '../../support/guide.js';
 import { startNginx } from '../../support/nginx.js';
-import { packService } from '../../support/packed.js';
+import { packService } from '../../support/packed-service.js';
 import { buildCleanEnv, run } from '../../support/programs.js';
 
 /** npm's codes for a registry that is not there. */

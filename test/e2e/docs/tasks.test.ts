@@ -16,7 +16,7 @@ import { projectRoot } from '../../architecture/tree.js';
 import { waitUntil } from '../../harness.js';
 import { fillPlaceholders, Guide } from '../../support/guide.js';
 import { buildCleanEnv, run } from '../../support/programs.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 import { TestService } from '../../support/service.js';
 import { CACHE } from '../sdks/programs.js';
 

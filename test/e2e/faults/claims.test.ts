@@ -1,6 +1,6 @@
 /** One winner each: parallel claims and parallel identical reports, over the real processes (contract 20, leases). */
 import { expect } from 'chai';
-import { durableEngines } from '../../support/engines.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { waitUntil } from '../../harness.js';
-import { durableEngines } from '../../support/engines.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 

@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../../harness.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { durableEngines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Ledger } from './ledger.js';

@@ -8,14 +8,14 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../../config/load.js';
-import { writeExport } from '../../../adapters/archive/moving/export.js';
+import { writeExport } from '../../../adapters/archive/transfer/export.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { compose } from '../../../config/compose/compose.js';
 import { verifyArchive } from '../../../config/compose/data-transfer.js';
 import type { Doc } from '../../../ports/store.js';
 import { getRejection } from '../../harness.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { startStopwatch } from '../../support/work.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { startStopwatch } from '../../support/cpu-time.js';
 import { runCli, runCliJson, CLI_PATH, buildServiceEnv, TestService } from '../../support/service.js';
 
 const KILLS = scaleRepeats(1);

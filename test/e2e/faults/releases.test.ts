@@ -12,8 +12,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { durableEngines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 
 const ROUNDS = scaleRepeats(1);

@@ -7,8 +7,8 @@
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { durableEngines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService, type ServiceResponse } from '../../support/service.js';
 
 const ROUNDS = scaleRepeats(1);

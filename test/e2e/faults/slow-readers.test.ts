@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
-import { startStopwatch } from '../../support/work.js';
+import { startStopwatch } from '../../support/cpu-time.js';
 import { Attack, Caller, memory } from './attack.js';
 
 const KIB = 1024;

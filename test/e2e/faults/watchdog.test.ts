@@ -10,8 +10,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '../../harness.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { durableEngines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { runCli, CLI_PROGRAM, SHARED_KEY, TestService } from '../../support/service.js';
 
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };

@@ -9,8 +9,8 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { waitUntil } from '../../harness.js';
 import { Receiver } from '../../plugins/webhooks/receiver.js';
-import { scaleRepeats } from '../../support/budget.js';
-import { durableEngines } from '../../support/engines.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 
 const ROUNDS = scaleRepeats(1);

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sendRequest } from '../../../lib/http/send-request.js';
-import { scaleRepeats } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 import { requests, type Description, type FuzzRequest } from '../../fuzz/requests.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '../../harness.js';
-import { BrowserVisitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/browser-visitor.js';
 import { ADMIN_ACCOUNT, runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const run = promisify(execFile);

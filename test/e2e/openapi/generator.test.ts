@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path';
 import { SHORT_RUN_JAVA_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { run, TOOLS } from './programs.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 
 const GO = `package main
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 import { run, TOOLS } from './programs.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 
 const SECONDS = Number(process.env['SVC_TEST_SCHEMATHESIS_SECONDS'] ?? 0);
 /** What an operation is asked for; more where there is time. */

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { SHORT_RUN_NODE_OPTIONS } from '../../support/programs.js';
 import { TestService } from '../../support/service.js';
 import { run, TOOLS } from './programs.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 
 const TSC = fileURLToPath(new URL('../../../../node_modules/typescript/bin/tsc', import.meta.url));
 

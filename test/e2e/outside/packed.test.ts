@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
 import { waitUntil } from '../../harness.js';
-import { packService } from '../../support/packed.js';
+import { packService } from '../../support/packed-service.js';
 import { buildCleanEnv, runAndGetOutput, run } from '../../support/programs.js';
-import { isAvailable } from '../../support/required.js';
+import { isAvailable } from '../../support/requirements.js';
 
 const ROOT = projectRoot();
 const CLI = ['node_modules', 'aos', 'dist', 'main.js'].join('/');

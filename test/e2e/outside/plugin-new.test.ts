@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
-import { runCliInProcess } from '../../support/aos-here.js';
+import { runCliInProcess } from '../../support/in-process-cli.js';
 import { CLI_PATH, type CommandOutcome } from '../../support/service.js';
 import { buildCleanEnv, runAndGetOutput, run, type ProgramResult } from '../../support/programs.js';
 

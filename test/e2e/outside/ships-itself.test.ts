@@ -10,7 +10,7 @@ import { projectRoot } from '../../architecture/tree.js';
 import { runAgent, type Ran } from '../clients/agent/agent.js';
 import { COMPILED, startPackager } from '../clients/packager/harness.js';
 import { waitUntil } from '../../harness.js';
-import { packService } from '../../support/packed.js';
+import { packService } from '../../support/packed-service.js';
 import { buildCleanEnv, runAndGetOutput, run } from '../../support/programs.js';
 import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 

@@ -8,7 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SHORT_RUN_JAVA_OPTIONS } from '../../support/programs.js';
-import { isRequired } from '../../support/required.js';
+import { isRequired } from '../../support/requirements.js';
 
 /** What `prepare.sh` filled; its default is the same. */
 export const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);

@@ -1,10 +1,10 @@
 /** Sentry's real SDKs against the running program (contract 21, Sentry SDK intake): nothing of them is changed but the DSN. */
 import { expect } from 'chai';
-import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
-import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
+import { parseFrames } from '../../../plugins/bugs/grouping/stack-trace.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/grouping-key.js';
 import { TestService } from '../../support/service.js';
 import { isPrepared, NODE, OTHERS, REQUIRED, run, type Program } from './programs.js';
-import { startStopwatch } from '../../support/work.js';
+import { startStopwatch } from '../../support/cpu-time.js';
 
 type Loose = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCliInProcess } from '../../support/aos-here.js';
+import { runCliInProcess } from '../../support/in-process-cli.js';
 import { runCli, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
 describe('start: a bad configuration', function () {

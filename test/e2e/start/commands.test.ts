@@ -6,10 +6,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { loadOwnCommands, OWN_COMMANDS } from '../../../adapters/cli/own.js';
+import { loadOwnCommands, OWN_COMMANDS } from '../../../adapters/cli/own-commands.js';
 import { askedTable } from '../../../adapters/cli/asked-table.js';
 import { readBuiltCommands } from '../../../adapters/cli/table.js';
-import { arePluginsConfigured } from '../../../config/plugins-named.js';
+import { arePluginsConfigured } from '../../../config/plugin-detection.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { runCli, CLI_PATH, buildServiceEnv } from '../../support/service.js';
 

@@ -10,7 +10,7 @@ import { getCredentialName } from '../../../lib/formats/license-key.js';
 import { waitUntil } from '../../harness.js';
 import { packageOf } from '../../plugins/releases/fixture.js';
 import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
-import { BrowserVisitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/browser-visitor.js';
 
 const LIST = '/api/bugtracker/v1/bugs';
 const SHARED_KEY = 'a-key-between-two-servers';

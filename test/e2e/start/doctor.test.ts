@@ -7,12 +7,12 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MOVES_COLLECTION } from '../../../adapters/archive/moving/contents.js';
+import { MOVES_COLLECTION } from '../../../adapters/archive/transfer/contents.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { waitUntil } from '../../harness.js';
-import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
-import { runCliInProcess } from '../../support/aos-here.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared-data-dir.js';
+import { runCliInProcess } from '../../support/in-process-cli.js';
 import { runCli, QUIET_LOG_SETTINGS, buildServiceEnv, SHARED_KEY, TestService } from '../../support/service.js';
 
 interface Report {

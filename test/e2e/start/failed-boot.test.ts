@@ -11,9 +11,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getRejection, waitUntil } from '../../harness.js';
-import { durableEngines } from '../../support/engines.js';
-import { prepareDataDir, prepareKeys } from '../../support/prepared.js';
-import { runCliInProcess } from '../../support/aos-here.js';
+import { durableEngines } from '../../support/durable-engines.js';
+import { prepareDataDir, prepareKeys } from '../../support/prepared-data-dir.js';
+import { runCliInProcess } from '../../support/in-process-cli.js';
 import { runPluginCommand, CLI_PROGRAM, buildServiceEnv, TestService } from '../../support/service.js';
 
 /** A process that hangs is killed after so long, and then has no exit code. */

@@ -11,9 +11,9 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { STORE_ENTRY } from '../../../adapters/archive/backup/backup.js';
-import { ContentsHash, parseEntryCollection } from '../../../adapters/archive/moving/contents.js';
+import { ContentsHash, parseEntryCollection } from '../../../adapters/archive/transfer/contents.js';
 import { buildGzip, buildPackage, buildTarHeader, buildTar } from '../../support/archives.js';
-import { prepareDataDir } from '../../support/prepared.js';
+import { prepareDataDir } from '../../support/prepared-data-dir.js';
 import { runCli, runCliJson, buildServiceEnv } from '../../support/service.js';
 
 interface Entry {

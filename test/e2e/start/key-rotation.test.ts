@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { getRejection, waitUntil } from '../../harness.js';
-import { PASSWORD_COST } from '../../support/prepared.js';
+import { PASSWORD_COST } from '../../support/prepared-data-dir.js';
 import { runCli, runCliJson, QUIET_LOG_SETTINGS, TestService } from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';

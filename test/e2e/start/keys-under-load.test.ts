@@ -15,7 +15,7 @@ import { Receiver, type Got } from '../../plugins/webhooks/receiver.js';
 import { buildArchive } from '../../support/release-server.js';
 import { ADMIN_ACCOUNT, runCliJson, SHARED_KEY, TestService, type ServiceResponse } from '../../support/service.js';
 import { Load } from './load.js';
-import { BrowserVisitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/browser-visitor.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';

@@ -1,7 +1,7 @@
 /** Requests that run while a test changes something: what fails of them is kept, and none is waited for by time. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../../harness.js';
-import { scaleRepeats } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
 
 const MOST_FAILURES = 20;
 const LONGEST_MS = 120_000;

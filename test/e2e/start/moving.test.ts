@@ -10,9 +10,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { verifyLicenseFile } from '../../../lib/formats/license-file.js';
 import { waitUntil } from '../../harness.js';
 import { buildPackage } from '../../support/archives.js';
-import { durableEngines } from '../../support/engines.js';
-import { PASSWORD_COST, prepareDataDir } from '../../support/prepared.js';
-import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
+import { durableEngines } from '../../support/durable-engines.js';
+import { PASSWORD_COST, prepareDataDir } from '../../support/prepared-data-dir.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/in-process-cli.js';
 import { ADMIN_ACCOUNT, runCli, runCliJson, QUIET_LOG_SETTINGS, buildServiceEnv, SHARED_KEY, TestService } from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';

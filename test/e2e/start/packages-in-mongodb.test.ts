@@ -13,8 +13,8 @@ import { expect } from 'chai';
 import { MongoClient, type Db } from 'mongodb';
 import { buildPackage } from '../../kit/contracts/release-store.js';
 import { waitUntil } from '../../harness.js';
-import { durableEngines } from '../../support/engines.js';
-import { runCliInProcess, runCliJsonInProcess } from '../../support/aos-here.js';
+import { durableEngines } from '../../support/durable-engines.js';
+import { runCliInProcess, runCliJsonInProcess } from '../../support/in-process-cli.js';
 import { ADMIN_ACCOUNT, runCliJson, QUIET_LOG_SETTINGS, SHARED_KEY, TestService } from '../../support/service.js';
 
 const run = promisify(execFile);

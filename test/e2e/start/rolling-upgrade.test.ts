@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPackageRoot } from '../../../config/load.js';
-import { durableEngines } from '../../support/engines.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { createOtherVersion, type FileEdit, type OtherVersion } from '../../support/other-version.js';
 import { runCli, TestService } from '../../support/service.js';
 

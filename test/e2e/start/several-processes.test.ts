@@ -1,7 +1,7 @@
 /** Three real processes on one MongoDB keep one limit together, and health says how many they are (contract 95, several processes). */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
-import { durableEngines } from '../../support/engines.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 
 const PROCESSES = 3;

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { waitUntil } from '../../harness.js';
 import { CLI_PATH, TestService } from '../../support/service.js';
-import { startStopwatch } from '../../support/work.js';
+import { startStopwatch } from '../../support/cpu-time.js';
 
 /** Whether nobody listens there. */
 const refuses = (port: number): Promise<boolean> =>

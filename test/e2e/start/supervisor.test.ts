@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPackageRoot } from '../../../config/load.js';
-import { readSupervisorEnv } from '../../../config/supervisor.js';
-import { prepareDataDir } from '../../support/prepared.js';
+import { readSupervisorEnv } from '../../../config/supervisor-env.js';
+import { prepareDataDir } from '../../support/prepared-data-dir.js';
 import { buildServiceEnv } from '../../support/service.js';
 
 /** Prints each datagram on a line of its own. */

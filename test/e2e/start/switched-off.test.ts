@@ -8,7 +8,7 @@
  */
 import { expect } from 'chai';
 import { BUILTIN } from '../../../config/compose/compose.js';
-import { scaleRepeats } from '../../support/budget.js';
+import { scaleRepeats } from '../../support/repeat-budget.js';
 import { ADMIN_ACCOUNT, runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const OPTIONAL = BUILTIN.filter(({ critical }) => critical !== true).map(({ id }) => id);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { ServiceError } from '../../../kernel/errors.js';
-import { fromForm } from '../../../kernel/forms/from-form.js';
+import { fromForm } from '../../../kernel/forms/form-validation.js';
 
 /** The faults of one control, or of several. */
 function faults(schema: joi.ObjectSchema, given: object): Record<string, string> {

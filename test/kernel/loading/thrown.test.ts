@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import Joi from 'joi';
 import type { PluginParts } from '../../../kernel/contract.js';
-import { bindParts, findThrowingPlugin, runInPlugin } from '../../../kernel/loading/thrown.js';
+import { bindParts, findThrowingPlugin, runInPlugin } from '../../../kernel/loading/error-attribution.js';
 import { BUILT_IN } from '../../../kernel/manifest.js';
 
 const ENTRY = './outside.mjs';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { FullManifest } from '../../../kernel/manifest.js';
-import { Migrator } from '../../../kernel/migrating/migrator.js';
+import { Migrator } from '../../../kernel/migrations/migrator.js';
 import type { Backups } from '../../../ports/store/backups.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { LeaseLost, type LeaseRow } from '../../../lib/lease.js';
 import type { FullManifest } from '../../../kernel/manifest.js';
-import { Migrator } from '../../../kernel/migrating/migrator.js';
+import { Migrator } from '../../../kernel/migrations/migrator.js';
 import type { Migration } from '../../../kernel/contract.js';
 import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
 import { getRejection, waitUntil } from '../../harness.js';

@@ -1,9 +1,9 @@
 /** Older and newer versions of the service on one store (contract 95, a bad day). */
 import { expect } from 'chai';
-import { isLater, assertNotTooNew, StoreTooNew } from '../../../kernel/migrating/version-skew.js';
+import { isLater, assertNotTooNew, StoreTooNew } from '../../../kernel/migrations/version-skew.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { completeManifest } from '../../../kernel/manifest.js';
-import { Migrator } from '../../../kernel/migrating/migrator.js';
+import { Migrator } from '../../../kernel/migrations/migrator.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import type { CollectionSpec } from '../../../ports/store.js';
 import { ManualClock } from '../../kit/clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RevisionedCache } from '../../../lib/caching/revised-copy.js';
+import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
 
 /** Two processes on one store. */
 class Processes {
@@ -30,7 +30,7 @@ class Processes {
   }
 }
 
-describe('lib/caching/revised-copy', () => {
+describe('lib/caching/revisioned-cache', () => {
   let store: Processes;
   let copy: RevisionedCache<string>;
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createGlobMatcher, normalizeGlob, findGlobFault, findUnsupportedGlob } from '../../../lib/formats/globs.js';
-import { expectLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/cpu-time.js';
 
 /** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
 function oracle(glob: string): RegExp {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RepeatedLineLimiter } from '../../../lib/text/repeated-lines.js';
+import { RepeatedLineLimiter } from '../../../lib/text/repeated-line-limiter.js';
 
 describe('repeated lines', () => {
   let now: number;

@@ -1,7 +1,7 @@
 /** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
 import { expect } from 'chai';
 import { findInnerError, isWrapperError, listMemberTypes } from '../../../lib/text/wrapped-errors.js';
-import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
+import { findFirstFrame } from '../../../plugins/bugs/grouping/stack-trace.js';
 import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 
 /** name → trace, class and message of what it carries, and the origin. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Redirect } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { toLocalPath, themePage } from '../../../plugins/dashboard/theme.js';
+import { toLocalPath, themePage } from '../../../plugins/dashboard/theme-page.js';
 import { Html } from '../../../web/helpers/html.js';
 import { renderFile } from '../../web/templates.js';
 import { request, session } from '../health/fakes.js';

@@ -1,6 +1,6 @@
 /** Which items a rule of dispatch fits. */
 import { expect } from 'chai';
-import { matchesRequestRule, formatRuleName } from '../../../plugins/dispatch/rule.js';
+import { matchesRequestRule, formatRuleName } from '../../../plugins/dispatch/request-rule.js';
 
 const RULE = {
   id: 'r1',

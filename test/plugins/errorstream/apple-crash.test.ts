@@ -1,7 +1,7 @@
 /** Crash reports of Apple's systems as the text of a trace (contract 21, amendments). */
 import { expect } from 'chai';
 import { formatCrashReport } from '../../../plugins/errorstream/apple-crash.js';
-import { findFirstFrame } from '../../../plugins/bugs/grouping/frames.js';
+import { findFirstFrame } from '../../../plugins/bugs/grouping/stack-trace.js';
 
 const image = (path: string, base: number): object => ({ name: path.slice(path.lastIndexOf('/') + 1), path, base });
 const frame = (imageIndex: number, symbol: string | undefined, more: object = {}): object => ({

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cutText } from '../../../lib/text/cut-text.js';
-import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/cut.js';
+import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/truncate.js';
 import { getJsonSize } from '../../../lib/json/json-size.js';
 import type { Json } from '../../../ports/store.js';
-import { expectLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/cpu-time.js';
 
 /** Letters of one and of two units. */
 const UNITS = fc.constantFrom('a', 'ß', '漢', '😀', '𝔸', '\n');

@@ -1,5 +1,5 @@
 /** The kernel with bugs and errorstream on a store, and their routes behind the real HTTP adapter. */
-import { fakeAccess } from '../../support/access.js';
+import { fakeAccess } from '../../support/fake-access.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import type { RouteSpec } from '../../../kernel/contract.js';
@@ -7,7 +7,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { bootTestKernel, type TestKernel, type HarnessOptions } from '../../harness.js';
-import { createFakeProjects } from '../../support/projects.js';
+import { createFakeProjects } from '../../support/fake-projects.js';
 
 export const TOKEN = 'master:bugtracker:report';
 export const PATH = '/api/errors/v1/report';

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/contract.js';
 import otlp from '../../../plugins/otlp/plugin.js';
-import { findScriptFrames, replaceFrames } from '../../../plugins/errorstream/trace-lines.js';
-import { FRAME_REWRITER, type FrameRewriteRequest, type FrameRewriter } from '../../../ports/domain/frames.js';
+import { findScriptFrames, replaceFrames } from '../../../plugins/errorstream/text-frames.js';
+import { FRAME_REWRITER, type FrameRewriteRequest, type FrameRewriter } from '../../../ports/domain/frame-rewriting.js';
 import type { SourcePosition } from '../../../ports/source-maps/reader.js';
-import { expectLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/cpu-time.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { error, Fixture, TOKEN } from './fixture.js';
 

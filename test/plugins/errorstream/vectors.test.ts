@@ -1,6 +1,6 @@
 /** The shared grouping vectors, posted one after the other to a fresh store through the routes (contract 21, grouping). */
 import { expect } from 'chai';
-import { cases } from '../../support/vectors.js';
+import { cases } from '../../support/grouping-vectors.js';
 import { Fixture, TOKEN } from './fixture.js';
 
 describe('errorstream: grouping vectors', () => {

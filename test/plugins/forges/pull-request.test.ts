@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import type { Forge } from '../../../plugins/forges/verification.js';
 import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
-import { BrowserVisitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/browser-visitor.js';
 import { Agent, ALL, granted } from '../mcp/fixture.js';
 import { changed, delivery, signed } from './fixture.js';
 

@@ -6,8 +6,8 @@ import type { SystemInfo } from '../../../ports/domain/system.js';
 import type { HttpRequest, Logger } from '../../../kernel/contract.js';
 import type { JobInfo } from '../../../ports/jobs.js';
 import type { Metrics } from '../../../ports/metrics.js';
-import { MigrationRunner } from '../../../plugins/health/migration-run.js';
-import { HealthService } from '../../../plugins/health/service.js';
+import { MigrationRunner } from '../../../plugins/health/migration-runner.js';
+import { HealthService } from '../../../plugins/health/health-service.js';
 
 export const NOW = Date.parse('2026-11-20T08:15:30.123Z');
 export const SHARED: Principal = { kind: 'shared_key' };

@@ -1,7 +1,7 @@
 /** The weekly examination of the store: its result is kept, shown by health, and a damaged store is an error in the log. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { IntegrityChecker, type IntegrityCheckDoc } from '../../../plugins/health/integrity.js';
+import { IntegrityChecker, type IntegrityCheckDoc } from '../../../plugins/health/integrity-checker.js';
 import type { CorruptDocument } from '../../../ports/store/damage.js';
 import type { StoreExaminationResult } from '../../../ports/store/examination.js';
 import { ManualClock } from '../../kit/clock.js';

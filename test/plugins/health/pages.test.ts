@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
-import { buildCheckRows, buildSystemPages, toHealthBadge } from '../../../plugins/health/pages.js';
+import { buildCheckRows, buildSystemPages, toHealthBadge } from '../../../plugins/health/system-pages.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';

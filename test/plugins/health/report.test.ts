@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { JobInfo } from '../../../ports/jobs.js';
 import type { PluginState } from '../../../ports/domain/system.js';
-import { buildHealthReport, type HealthFindings, type HealthReport } from '../../../plugins/health/report.js';
+import { buildHealthReport, type HealthFindings, type HealthReport } from '../../../plugins/health/health-report.js';
 
 const about = { version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 1, min_free_bytes: 100 };
 const good: HealthFindings = {

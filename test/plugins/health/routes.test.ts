@@ -3,7 +3,7 @@ import type { ObjectSchema } from 'joi';
 import { Redirect, Reply, type HttpRequest, type RouteSpec, type SharedBytes } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
-import { buildHealthRoutes } from '../../../plugins/health/routes.js';
+import { buildHealthRoutes } from '../../../plugins/health/health-routes.js';
 import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
 const NAMES = [

@@ -1,6 +1,6 @@
 /** Whether there is room for what intakes write (contract 00, limits). */
 import { expect } from 'chai';
-import { DiskSpaceMonitor } from '../../../plugins/health/space.js';
+import { DiskSpaceMonitor } from '../../../plugins/health/disk-space-monitor.js';
 import { TestService } from '../../support/service.js';
 
 describe('health: room for intakes', () => {

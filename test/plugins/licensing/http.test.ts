@@ -5,7 +5,7 @@ import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/lic
 import { hashKey, generateKey } from '../../../plugins/licensing/model/key.js';
 import { waitUntil } from '../../harness.js';
 import { ADMIN_ACCOUNT, SHARED_KEY, TestService, type ServiceResponse } from '../../support/service.js';
-import { BrowserVisitor } from '../../support/visitor.js';
+import { BrowserVisitor } from '../../support/browser-visitor.js';
 import { BASE } from './fixture.js';
 
 const FOUR = ['validate', 'deactivate', 'file', 'pubkey'] as const;

@@ -2,9 +2,9 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
-import { listUncoveredQueries, WatchedStore } from '../../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../../support/watched-store.js';
 import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
-import { createSearchQuery } from '../../support/search.js';
+import { createSearchQuery } from '../../support/search-query.js';
 import { ADMIN, fixtureOn, STORE } from './fixture.js';
 
 describe('declared indexes of licensing', () => {

@@ -21,7 +21,7 @@ import {
   type LicenseTransition,
   type StoredState,
 } from '../../../plugins/licensing/model/states.js';
-import { evaluateLicense, type LicenseVerdict } from '../../../plugins/licensing/online/judgement.js';
+import { evaluateLicense, type LicenseVerdict } from '../../../plugins/licensing/validation/license-status.js';
 import { KEY_CARRIERS } from '../../support/license-carriers.js';
 import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
 

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { createLicenseSearch, createMachineSearch } from '../../../plugins/licensing/pages/search.js';
-import { WatchedStore } from '../../support/watched.js';
-import { createSearchQuery } from '../../support/search.js';
+import { WatchedStore } from '../../support/watched-store.js';
+import { createSearchQuery } from '../../support/search-query.js';
 import { fixtureOn, STORE, type Fixture } from './fixture.js';
 
 describe('licensing: search', () => {

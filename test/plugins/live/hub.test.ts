@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { LiveHub } from '../../../plugins/live/hub.js';
-import { formatLiveTopic } from '../../../ports/domain/live.js';
+import { LiveHub } from '../../../plugins/live/live-hub.js';
+import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import type { ServerSentEvent } from '../../../ports/http.js';
 import { RecordingLog } from '../../kit/fakes.js';
 import { waitUntil } from '../../harness.js';

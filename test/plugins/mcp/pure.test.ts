@@ -1,12 +1,12 @@
 /** Text from outside in tool answers: it cannot leave its fence, nothing in it is unseen, and what nobody named is fenced too. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TextFence, truncateVisible, escapeInvisible } from '../../../plugins/mcp/fence.js';
-import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from '../../../plugins/mcp/headers.js';
-import { InvalidMessage, countMessages, readMessage } from '../../../plugins/mcp/message.js';
-import { markExternalText } from '../../../plugins/mcp/outside-text.js';
-import { buildToolResult } from '../../../plugins/mcp/result.js';
-import { simplifySchema } from '../../../plugins/mcp/schema.js';
+import { TextFence, truncateVisible, escapeInvisible } from '../../../plugins/mcp/text-fence.js';
+import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from '../../../plugins/mcp/transport-headers.js';
+import { InvalidMessage, countMessages, readMessage } from '../../../plugins/mcp/json-rpc-message.js';
+import { markExternalText } from '../../../plugins/mcp/external-text.js';
+import { buildToolResult } from '../../../plugins/mcp/tool-result.js';
+import { simplifySchema } from '../../../plugins/mcp/input-schema.js';
 import { UserText } from '../../../ports/tools.js';
 
 const LIMITS = { text: 8_000, all: 40_000 };

@@ -1,7 +1,7 @@
 /** The tools as an agent reads and uses them, over the real routes, without a network (contract 95, MCP). */
 import { expect } from 'chai';
 import { buildBugRoutes } from '../../../plugins/bugs/http/routes.js';
-import { ToolRegistry } from '../../../plugins/mcp/toolbox.js';
+import { ToolRegistry } from '../../../plugins/mcp/tool-registry.js';
 import type { ReportDetails } from '../../../ports/domain/bugs.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer } from '../../adapters/hapi/support.js';

@@ -1,6 +1,6 @@
 /** Reminders while a monitor is down, and damping of monitors that flap; per channel. */
 import { expect } from 'chai';
-import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
 describe('notifications: reminders and damping', () => {

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
-import { EmailSender } from '../../../plugins/notifications/services/email.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
+import { EmailSender } from '../../../plugins/notifications/services/email-sender.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 
 const answer = (responseCode: number, text: string): Error => Object.assign(new Error(text), { responseCode });

@@ -7,7 +7,7 @@ import {
   toSlackMarkdown,
   toSlackText,
   disableAutolinks,
-} from '../../../plugins/notifications/services/escaping.js';
+} from '../../../plugins/notifications/services/text-escaping.js';
 
 const unseen = (text: string): string => text.replaceAll('\u200b', '');
 const unescaped = (text: string): string => text.replace(/\\([!-/:-@[-`{-~])/g, '$1');

@@ -1,18 +1,18 @@
 /** Channels with a queue and a dispatcher, on a store in memory and with a clock that is moved. */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Channel, ChannelDestination } from '../../../plugins/notifications/channels/channel.js';
-import { ChannelCache } from '../../../plugins/notifications/channels/channel-directory.js';
+import { ChannelCache } from '../../../plugins/notifications/channels/channel-cache.js';
 import type { ChannelInput } from '../../../plugins/notifications/channels/channel-fields.js';
 import { ChannelSettingsBuilder } from '../../../plugins/notifications/channels/channel-settings.js';
-import { ChannelService } from '../../../plugins/notifications/channels/channels.js';
-import { CHANNEL_KIND_NAMES, type ChannelKind } from '../../../plugins/notifications/channels/kinds.js';
+import { ChannelService } from '../../../plugins/notifications/channels/channel-service.js';
+import { CHANNEL_KIND_NAMES, type ChannelKind } from '../../../plugins/notifications/channels/channel-kinds.js';
 import type { NotificationMessage } from '../../../plugins/notifications/notes/message.js';
-import type { NotificationState, StoredNotification } from '../../../plugins/notifications/notes/stored-note.js';
+import type { NotificationState, StoredNotification } from '../../../plugins/notifications/notes/stored-notification.js';
 import { DisabledChannelReporter } from '../../../plugins/notifications/sending/disabled-channels.js';
-import { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
-import { OutcomeRecorder } from '../../../plugins/notifications/sending/outcomes.js';
-import { NotificationQueue } from '../../../plugins/notifications/sending/queue.js';
-import { ReminderScheduler } from '../../../plugins/notifications/sending/reminders.js';
+import { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
+import { OutcomeRecorder } from '../../../plugins/notifications/sending/outcome-recorder.js';
+import { NotificationQueue } from '../../../plugins/notifications/sending/notification-queue.js';
+import { ReminderScheduler } from '../../../plugins/notifications/sending/reminder-scheduler.js';
 import type { MessageSender } from '../../../plugins/notifications/services/sender.js';
 import type { DomainEvent, Principal } from '../../../kernel/contract.js';
 import type { MonitorEvent } from '../../../ports/domain/watchdog.js';

@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import type { Channel } from '../../../plugins/notifications/channels/channel.js';
-import { CHANNEL_KIND_NAMES, CHANNEL_KINDS } from '../../../plugins/notifications/channels/kinds.js';
+import { CHANNEL_KIND_NAMES, CHANNEL_KINDS } from '../../../plugins/notifications/channels/channel-kinds.js';
 import notifications from '../../../plugins/notifications/plugin.js';
 import { HttpFixture, type Browser } from '../access/http-fixture.js';
 import { Receiver } from '../webhooks/receiver.js';

@@ -9,8 +9,8 @@ import { buildMessage, type MessageSource } from '../../../plugins/notifications
 import { toNote } from '../../../plugins/notifications/notes/describe-event.js';
 import type { Notification } from '../../../plugins/notifications/notes/note.js';
 import { toPlainText } from '../../../plugins/notifications/notes/plain-text.js';
-import { renderMailHtml } from '../../../plugins/notifications/services/email.js';
-import { splitNotifications } from '../../../plugins/notifications/sending/splitting.js';
+import { renderMailHtml } from '../../../plugins/notifications/services/email-sender.js';
+import { splitNotifications } from '../../../plugins/notifications/sending/message-splitter.js';
 
 const at = (text: string): number => Date.parse(text);
 const night = (timezone: string): QuietHours => ({ from: '22:00', to: '07:00', timezone });

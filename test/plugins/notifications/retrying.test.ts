@@ -1,6 +1,6 @@
 /** Receivers that fail: retries, disabling and return of a channel, single recipients, large digests, lanes. */
 import { expect } from 'chai';
-import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import { ADMIN, ChannelFixture, HOUR, MINUTE, sendDue } from './fixture.js';
 

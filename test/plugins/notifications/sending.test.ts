@@ -1,7 +1,7 @@
 /** Digest, quiet hours, recoveries and crashes, with a clock that is moved. */
 import { expect } from 'chai';
-import { ChannelCache } from '../../../plugins/notifications/channels/channel-directory.js';
-import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
+import { ChannelCache } from '../../../plugins/notifications/channels/channel-cache.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import { getRejection } from '../../harness.js';
 import { ADMIN, ChannelFixture, MINUTE, sendDue } from './fixture.js';

@@ -9,9 +9,9 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import type { ChannelInput } from '../../../plugins/notifications/channels/channel-fields.js';
-import type { ChannelKind } from '../../../plugins/notifications/channels/kinds.js';
-import type { NotificationDispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
-import { fillTemplate } from '../../../plugins/notifications/services/http-request.js';
+import type { ChannelKind } from '../../../plugins/notifications/channels/channel-kinds.js';
+import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
+import { fillTemplate } from '../../../plugins/notifications/services/http-request-sender.js';
 import { buildSenders } from '../../../plugins/notifications/services/senders.js';
 import { ChannelFixture, MINUTE, sendDue } from './fixture.js';
 

@@ -1,7 +1,7 @@
 /** Signals of OpenTelemetry that nobody stores here (contract 21, Amendments). */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { buildDroppedSignalRoutes } from '../../../plugins/otlp/dropped.js';
+import { buildDroppedSignalRoutes } from '../../../plugins/otlp/dropped-signals.js';
 import { TestServer } from '../../adapters/hapi/support.js';
 import { ManualClock } from '../access/fixture.js';
 

@@ -11,8 +11,8 @@ import { parseProtobufLogs } from '../../../plugins/otlp/protobuf-logs.js';
 import { InvalidLogsError } from '../../../plugins/otlp/log-record.js';
 import { NO_LIMITS, TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { bootTestKernel, type TestKernel } from '../../harness.js';
-import { fakeAccess } from '../../support/access.js';
-import { createFakeProjects } from '../../support/projects.js';
+import { fakeAccess } from '../../support/fake-access.js';
+import { createFakeProjects } from '../../support/fake-projects.js';
 
 const PATH = '/v1/logs';
 const TOKEN = 'master:bugtracker:report';

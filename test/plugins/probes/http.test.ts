@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import zlib from 'node:zlib';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { ProbeResult } from '../../../plugins/probes/model/result.js';
-import { validateProbe } from '../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../plugins/probes/model/probe-result.js';
+import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { probesOn } from './fixture.js';
 

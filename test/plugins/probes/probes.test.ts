@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ProbeWithHeaders } from '../../../plugins/probes/model/probe.js';
-import { validateProbe } from '../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
 import { ManualClock } from '../../kit/clock.js';
 import { probesOn } from './fixture.js';
 

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { BSON } from 'mongodb';
 import { WebSocketServer } from 'ws';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { ProbeResult } from '../../../plugins/probes/model/result.js';
-import { validateProbe } from '../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../plugins/probes/model/probe-result.js';
+import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
 import { probesOn } from './fixture.js';
 
 const { deserialize, Double, serialize } = BSON;

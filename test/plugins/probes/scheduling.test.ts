@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { OutboundError } from '../../../ports/outbound.js';
-import type { NetworkProbe } from '../../../ports/reach.js';
+import type { NetworkProbe } from '../../../ports/network-probe.js';
 import { fakeReach } from '../../kit/fakes.js';
 import { probesOn, type ProbeFixture } from './fixture.js';
 

@@ -6,8 +6,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { toTrialView } from '../../../plugins/probes/http/routes.js';
 import { parseReverseName } from '../../../plugins/probes/model/reverse-name.js';
-import { validateProbe } from '../../../plugins/probes/model/schema.js';
-import { EMPTY_RESULT, toVisibleResult, type ProbeResult } from '../../../plugins/probes/model/result.js';
+import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
+import { EMPTY_RESULT, toVisibleResult, type ProbeResult } from '../../../plugins/probes/model/probe-result.js';
 import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { probesOn } from './fixture.js';
 

@@ -1,12 +1,12 @@
 /** Counting on every engine, by one process and by several (contract 21, release health). */
 import { expect } from 'chai';
-import { HourCountWriter } from '../../../plugins/releasehealth/counting/hour-counts.js';
+import { HourCountWriter } from '../../../plugins/releasehealth/counting/hour-count-writer.js';
 import { SessionIntakeService } from '../../../plugins/releasehealth/counting/intake.js';
-import { MAX_NOTES_PER_HOUR, SessionDeduplicator } from '../../../plugins/releasehealth/counting/session-outcomes.js';
-import { MAX_ENVIRONMENTS, MAX_SERIES, SeriesLimiter } from '../../../plugins/releasehealth/counting/series-book.js';
-import { ReleaseHealthService } from '../../../plugins/releasehealth/figures.js';
+import { MAX_NOTES_PER_HOUR, SessionDeduplicator } from '../../../plugins/releasehealth/counting/session-deduplicator.js';
+import { MAX_ENVIRONMENTS, MAX_SERIES, SeriesLimiter } from '../../../plugins/releasehealth/counting/series-limiter.js';
+import { ReleaseHealthService } from '../../../plugins/releasehealth/service.js';
 import { HEALTH_COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
-import { HealthRetention } from '../../../plugins/releasehealth/cleaning.js';
+import { HealthRetention } from '../../../plugins/releasehealth/retention.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';

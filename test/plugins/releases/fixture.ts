@@ -20,7 +20,7 @@ import type { Platform } from '../../../lib/formats/platform.js';
 import type { PublishedRelease, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
 import { ManualClock } from '../access/fixture.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
-import { liveTokens } from '../../support/access.js';
+import { liveTokens } from '../../support/fake-access.js';
 import { buildTarEntry } from '../../support/archives.js';
 import { PluginStores } from '../../support/stores.js';
 

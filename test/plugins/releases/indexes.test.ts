@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/releases/collections.js';
-import { listUncoveredQueries, WatchedStore } from '../../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../../support/watched-store.js';
 import { CI, ensureCollections, fixtureOn } from './fixture.js';
 
 describe('declared indexes of releases', function () {

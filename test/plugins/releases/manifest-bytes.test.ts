@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { formatManifest } from '../../../lib/formats/manifest.js';
-import { splitText } from '../../../lib/text/pieces.js';
+import { splitText } from '../../../lib/text/split-text.js';
 import { buildManifest, hashManifest } from '../../../plugins/releases/manifest-bytes.js';
 
 const HASH = 'a'.repeat(64);

@@ -7,10 +7,10 @@ import {
   getLatestRelease,
   selectOffer,
   type CachedRelease,
-} from '../../../plugins/releases/asking/channel-releases.js';
-import { isInRollout, getRolloutPosition } from '../../../plugins/releases/asking/rollout.js';
+} from '../../../plugins/releases/update-check/channel-releases.js';
+import { isInRollout, getRolloutPosition } from '../../../plugins/releases/update-check/rollout.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
-import { getReleaseId } from '../../../plugins/releases/place.js';
+import { getReleaseId } from '../../../plugins/releases/release-place.js';
 
 const version = fc
   .tuple(

@@ -1,7 +1,7 @@
 /** Where nobody asks, the index looks seldom; the first question waits for a look (contract 95, several processes). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { WatchedStore } from '../../support/watched.js';
+import { WatchedStore } from '../../support/watched-store.js';
 import { ensureCollections, fixtureOn, memoryPackages } from './fixture.js';
 
 describe('an unused index of releases', function () {

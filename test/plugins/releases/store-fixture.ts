@@ -30,7 +30,7 @@ import { buildPackage } from '../../kit/contracts/release-store.js';
 import { fakeMetrics } from '../../kit/fakes.js';
 import { createHelpers } from '../../../web/helpers.js';
 import { createTestKernel, type TestKernel } from '../../harness.js';
-import { PASSWORD_COST } from '../../support/prepared.js';
+import { PASSWORD_COST } from '../../support/prepared-data-dir.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import search from '../../../plugins/search/plugin.js';
-import { SearchService } from '../../../plugins/search/search.js';
+import { SearchService } from '../../../plugins/search/search-service.js';
 import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuery } from '../../../ports/domain/search.js';

@@ -1,7 +1,7 @@
 /** Which exception of an event gives the title and the group (contract 21, amendments: wrappers). */
 import { expect } from 'chai';
-import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
-import { convertEvent } from '../../../plugins/sentry/event.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/grouping-key.js';
+import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
 interface Given {

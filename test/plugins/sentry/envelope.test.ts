@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseEnvelopeHeader, parseEnvelope, type Envelope } from '../../../plugins/sentry/envelope.js';
-import { expectLinear } from '../../support/work.js';
+import { expectLinear } from '../../support/cpu-time.js';
 
 const read = (text: string | Buffer): Envelope => {
   const envelope = parseEnvelope(Buffer.from(text));

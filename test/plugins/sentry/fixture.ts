@@ -1,5 +1,5 @@
 /** The kernel with bugs, errorstream and sentry, and their routes behind the real HTTP adapter. */
-import { fakeAccess } from '../../support/access.js';
+import { fakeAccess } from '../../support/fake-access.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
@@ -8,7 +8,7 @@ import type { RouteSpec } from '../../../ports/http.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { bootTestKernel, type TestKernel } from '../../harness.js';
-import { createFakeProjects } from '../../support/projects.js';
+import { createFakeProjects } from '../../support/fake-projects.js';
 
 const NUMBERS: Record<string, number> = { shop: 7, other: 8, old: 9 };
 const known = (slug: string | undefined): object | null =>

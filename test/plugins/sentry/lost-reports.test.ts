@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import releasehealth from '../../../plugins/releasehealth/plugin.js';
-import { EnvelopeFilter } from '../../../plugins/sentry/envelope-sieve.js';
+import { EnvelopeFilter } from '../../../plugins/sentry/envelope-filter.js';
 import { parseEnvelope } from '../../../plugins/sentry/envelope.js';
 import { NO_LIMITS, type Asked } from '../../adapters/hapi/support.js';
 import { AUTH, ENVELOPE, event, Fixture, STORE } from './fixture.js';

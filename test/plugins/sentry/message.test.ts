@@ -1,7 +1,7 @@
 /** Log messages and their templates (contract 21, Sentry SDK intake): shown with their values, grouped without. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseMessage } from '../../../plugins/sentry/message.js';
+import { parseMessage } from '../../../plugins/sentry/event-message.js';
 import { ENVELOPE, event, Fixture } from './fixture.js';
 
 const logged = (message: string, params?: unknown, formatted?: string): object => ({

@@ -1,6 +1,6 @@
 /** Where a native crash comes from when its SDK does not say which frames are the application's (contract 21). */
 import { expect } from 'chai';
-import { convertEvent } from '../../../plugins/sentry/event.js';
+import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import { isSystemImage } from '../../../lib/text/system-images.js';
 
 type Given = readonly [image: string | null, name: string | null];

@@ -1,7 +1,7 @@
 /** Envelopes of SDKs that are not run by the tests: their culprit, and which of them are one error (contract 21, first frame). */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
+import { parseFrames } from '../../../plugins/bugs/grouping/stack-trace.js';
 import { normalizeOrigin } from '../../../plugins/bugs/grouping/origin.js';
 import { ENVELOPE, Fixture } from './fixture.js';
 

@@ -1,7 +1,7 @@
 /** One envelope with tens of thousands of added-up sessions (contract 00, limits). */
 import { expect } from 'chai';
-import { SessionForwarder } from '../../../plugins/sentry/session-counting.js';
-import { countCategories } from '../../../plugins/sentry/skipped.js';
+import { SessionForwarder } from '../../../plugins/sentry/session-forwarder.js';
+import { countCategories } from '../../../plugins/sentry/sdk-rate-limits.js';
 import type { SessionReport } from '../../../ports/domain/release-health.js';
 
 const aggregates = (count: number): object[] =>

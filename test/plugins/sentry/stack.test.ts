@@ -4,9 +4,9 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseFrames, type Frame } from '../../../plugins/bugs/grouping/frames.js';
-import { computeGrouping } from '../../../plugins/bugs/grouping/key.js';
-import { convertEvent } from '../../../plugins/sentry/event.js';
+import { parseFrames, type Frame } from '../../../plugins/bugs/grouping/stack-trace.js';
+import { computeGrouping } from '../../../plugins/bugs/grouping/grouping-key.js';
+import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
 const read = (platform: string, frames: object[], before: object[] = []): ReturnType<typeof convertEvent> =>

@@ -1,7 +1,7 @@
 /** Threads of an event in the report's context: the crashed one first, each with its stack while there is room. */
 import { expect } from 'chai';
-import { convertEvent } from '../../../plugins/sentry/event.js';
-import { buildThreads } from '../../../plugins/sentry/threads.js';
+import { convertEvent } from '../../../plugins/sentry/event-converter.js';
+import { buildThreads } from '../../../plugins/sentry/event-threads.js';
 import type { Json } from '../../../ports/store.js';
 
 const stacktrace = {

@@ -12,8 +12,8 @@ import { bundle, type Described } from '../../adapters/sourcemaps/archives.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { bootTestKernel, type TestKernel } from '../../harness.js';
 import { buildSentryEnvelope } from '../../support/sentry-envelope.js';
-import { fakeAccess } from '../../support/access.js';
-import { createFakeProjects } from '../../support/projects.js';
+import { fakeAccess } from '../../support/fake-access.js';
+import { createFakeProjects } from '../../support/fake-projects.js';
 
 const NUMBERS: Record<string, number> = { shop: 7, other: 8 };
 const known = (slug: string | undefined): object | null =>

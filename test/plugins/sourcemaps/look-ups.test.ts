@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
-import { SourceMapFrameRewriter } from '../../../plugins/sourcemaps/frames.js';
+import { SourceMapFrameRewriter } from '../../../plugins/sourcemaps/frame-rewriter.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
 
 const BOUND_MS = 5_000;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import statuspages from '../../../plugins/statuspages/plugin.js';
 import type { MonitorDoc } from '../../../plugins/watchdog/model/documents.js';
-import { createMonitor } from '../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../plugins/watchdog/model/monitor-view.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import { ids } from '../access/fixture.js';
 import { HttpFixture } from '../access/http-fixture.js';

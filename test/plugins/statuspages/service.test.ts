@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
 import { waitUntil } from '../../harness.js';
-import { durableEngines } from '../../support/engines.js';
+import { durableEngines } from '../../support/durable-engines.js';
 import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 import { WebSession } from '../../pages/web-session.js';
 

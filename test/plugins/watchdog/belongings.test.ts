@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createProjectUsage } from '../../../plugins/watchdog/belongings.js';
+import { createProjectUsage } from '../../../plugins/watchdog/project-cleanup.js';
 import { ANYONE, memoryFixture } from './fixture.js';
 
 describe('watchdog: the monitors of a project', () => {

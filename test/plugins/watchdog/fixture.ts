@@ -6,8 +6,8 @@ import type { WatchdogCaller } from '../../../plugins/watchdog/model/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
 import type { WatchdogDeps } from '../../../plugins/watchdog/deps.js';
 import { parseHeartbeat, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
-import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
-import { toMonitorView } from '../../../plugins/watchdog/model/monitor.js';
+import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/heartbeat-intake.js';
+import { toMonitorView } from '../../../plugins/watchdog/model/monitor-view.js';
 import { buildServices, type WatchdogServices } from '../../../plugins/watchdog/services.js';
 import type {
   MonitorCertificateExpiring,
@@ -20,7 +20,7 @@ import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { anonymousAuthenticator, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
-import { liveTokens } from '../../support/access.js';
+import { liveTokens } from '../../support/fake-access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const ANYONE: WatchdogCaller = { name: 'tester', token: null, project: null, source: null };

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server';
 import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBinary.js';
-import { isAvailable } from '../required.js';
+import { isAvailable } from '../requirements.js';
 
 const START_TIMEOUT_MS = 120_000;
 const TEST_SERVER_START_TIMEOUT_MS = 120_000;

@@ -3,8 +3,8 @@
  * `redis-cli ping`.
  */
 import { OutboundError } from '../../../../ports/outbound.js';
-import type { DatabaseKind } from '../../../../ports/reach.js';
-import type { ProtocolConnection } from './wire.js';
+import type { DatabaseKind } from '../../../../ports/network-probe.js';
+import type { ProtocolConnection } from './protocol-connection.js';
 
 const createProtocolError = (message: string): OutboundError => new OutboundError('protocol', message);
 const createUnexpectedReplyError = (name: string): OutboundError => createProtocolError(`the answer is not that of ${name}`);

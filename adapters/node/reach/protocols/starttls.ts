@@ -1,6 +1,6 @@
 import { OutboundError } from '../../../../ports/outbound.js';
-import type { StartTlsProtocol } from '../../../../ports/reach.js';
-import type { ProtocolConnection } from './wire.js';
+import type { StartTlsProtocol } from '../../../../ports/network-probe.js';
+import type { ProtocolConnection } from './protocol-connection.js';
 
 const createRefusalError = (said: string): OutboundError =>
   new OutboundError('protocol', `the server takes no STARTTLS: ${said.slice(0, 100)}`);

@@ -1,7 +1,7 @@
 /** The opening handshake of a WebSocket (RFC 6455). */
 import { createHash, randomBytes } from 'node:crypto';
 import { OutboundError } from '../../../../ports/outbound.js';
-import type { ProtocolConnection } from './wire.js';
+import type { ProtocolConnection } from './protocol-connection.js';
 
 const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const HANDSHAKE_HEADERS = new Set(['host', 'connection', 'upgrade', 'content-length', 'transfer-encoding']);

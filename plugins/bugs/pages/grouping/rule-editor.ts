@@ -9,8 +9,8 @@ import {
 import { invalid } from '../../../../kernel/errors.js';
 import type { GroupingRule } from '../../grouping/grouping-rule.js';
 import { ruleBody } from '../../http/grouping-rule-schemas.js';
-import type { GroupingRuleFields } from '../../regrouping/registry.js';
-import type { RuleTrial } from '../../regrouping/trial.js';
+import type { GroupingRuleFields } from '../../regrouping/grouping-rules.js';
+import type { RuleTrial } from '../../regrouping/rule-trial.js';
 import { validateForm, getFormFields } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { groupingRulesCrumb, buildRulesUrl } from './rule-links.js';

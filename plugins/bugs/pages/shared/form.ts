@@ -8,7 +8,7 @@ import {
 } from '../../../../kernel/contract.js';
 import { formatSentence } from '../../../../lib/sentence.js';
 import type { Json } from '../../../../ports/store.js';
-import { cleanJson } from '../../text/clean.js';
+import { cleanJson } from '../../text/clean-report.js';
 
 export interface FormProblem extends FormRejection {
   form: string;

@@ -4,8 +4,8 @@ import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../../../ports/domain/item-facts.js';
 import type { BugDeps } from '../../deps.js';
 import type { BugServices } from '../../services.js';
-import type { MonthlyStatsCache } from './numbers.js';
-import type { ItemPageReader } from './reader.js';
+import type { MonthlyStatsCache } from './monthly-stats.js';
+import type { ItemPageReader } from './item-reader.js';
 
 export interface PageDeps {
   services: BugServices;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createAddressResolver } from '../../../../adapters/hapi/wire/address.js';
+import { createAddressResolver } from '../../../../adapters/hapi/wire/client-address.js';
 import { parseCookies, formatSetCookie } from '../../../../adapters/hapi/wire/cookies.js';
 import { Failure } from '../../../../adapters/hapi/wire/failure.js';
 import { parseForm } from '../../../../adapters/hapi/body/form.js';
 import { parseJson } from '../../../../adapters/hapi/body/json.js';
-import { getCpuTimeMs } from '../../../support/work.js';
+import { getCpuTimeMs } from '../../../support/cpu-time.js';
 
 const json = async (value: unknown): Promise<unknown> => parseJson(Buffer.from(JSON.stringify(value)));
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestsInFlight } from '../../../../adapters/hapi/limits/in-flight.js';
+import { RequestsInFlight } from '../../../../adapters/hapi/limits/requests-in-flight.js';
 
 describe('hapi: requests in flight', () => {
   it('reserves slots for callers with a credential, for any load of others', () => {

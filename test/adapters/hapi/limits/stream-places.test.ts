@@ -1,7 +1,7 @@
 /** Who gives way where the places of streams are used up. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { StreamSlots, type StreamSlot } from '../../../../adapters/hapi/limits/stream-places.js';
+import { StreamSlots, type StreamSlot } from '../../../../adapters/hapi/limits/stream-slots.js';
 
 describe('hapi: slots of streams', () => {
   /** A download, its place and whether it was cut. */

@@ -1,7 +1,7 @@
 /** Text in right-to-left scripts is isolated on every page (contract 80, look). */
 import { expect } from 'chai';
-import { isolateRtlText } from '../../../../adapters/hapi/pages/direction.js';
-import { expectLinear } from '../../../support/work.js';
+import { isolateRtlText } from '../../../../adapters/hapi/pages/rtl-isolation.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const HEBREW = 'שלום עולם';
 const ARABIC = 'فشل الدفع';

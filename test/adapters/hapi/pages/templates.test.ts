@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Handlebars from 'handlebars';
 import { expect } from 'chai';
-import { TemplateCache } from '../../../../adapters/hapi/pages/templates.js';
+import { TemplateCache } from '../../../../adapters/hapi/pages/template-cache.js';
 
 describe('templates', () => {
   let folder: string;

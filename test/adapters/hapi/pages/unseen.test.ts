@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { revealInvisibleCharacters } from '../../../../adapters/hapi/pages/unseen.js';
+import { revealInvisibleCharacters } from '../../../../adapters/hapi/pages/invisible-characters.js';
 
 describe('hapi: invisible characters in pages', () => {
   it('shows bidirectional, zero-width and tag characters by their code point', () => {

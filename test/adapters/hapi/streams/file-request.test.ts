@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { resolveFilePart } from '../../../../adapters/hapi/streams/file-request.js';
-import { expectLinear } from '../../../support/work.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const modifiedAt = new Date('2026-11-20T08:15:30.123Z');
 const file = { size: 1_000, etag: '"abc"', modifiedAt };

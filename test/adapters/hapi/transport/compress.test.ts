@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { Compressor } from '../../../../adapters/hapi/transport/compress.js';
+import { Compressor } from '../../../../adapters/hapi/transport/compressor.js';
 import { SharedBytes } from '../../../../ports/http.js';
 
 describe('hapi: compressed answers', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { memoize } from '../../../../adapters/hapi/validation/once.js';
+import { memoize } from '../../../../adapters/hapi/validation/memoize.js';
 
 describe('once', () => {
   it('computes at the first call, and caches the result, also undefined', () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkStoreFile } from '../../../../adapters/sqlite/copying/check-store-file.js';
-import { prepareDataDir } from '../../../support/prepared.js';
+import { prepareDataDir } from '../../../support/prepared-data-dir.js';
 import { buildServiceEnv } from '../../../support/service.js';
 
 describe('checkStoreFile', () => {

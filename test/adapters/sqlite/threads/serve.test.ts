@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { RequestOutcome, StorageRequest } from '../../../../adapters/sqlite/threads/messages.js';
-import { CLOSE_MESSAGE, serveRequests } from '../../../../adapters/sqlite/threads/serve.js';
+import { CLOSE_MESSAGE, serveRequests } from '../../../../adapters/sqlite/threads/request-server.js';
 
 const request = (n: number): StorageRequest => ['get', '', String(n)];
 

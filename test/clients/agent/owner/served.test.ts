@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { AgentFailure } from '../../../../clients/agent/exit.js';
 import type { OwnerRequest } from '../../../../clients/agent/owner/messages.js';
-import { OwnerRequestHandler, type ParentContext } from '../../../../clients/agent/owner/served.js';
+import { OwnerRequestHandler, type ParentContext } from '../../../../clients/agent/owner/request-handler.js';
 import type { Agent } from '../../../../clients/agent/update/installation.js';
 
 const SERVER = 'https://aos.example.com/base/';

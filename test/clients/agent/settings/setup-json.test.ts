@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseDescription } from '../../../../clients/agent/settings/description.js';
 import { createDetector, substituteVariables } from '../../../../clients/agent/settings/detect.js';
 import type { SettingValue } from '../../../../clients/agent/settings/formats/format.js';
-import { resolveBase, resolveTargetPath } from '../../../../clients/agent/settings/places.js';
+import { resolveBase, resolveTargetPath } from '../../../../clients/agent/settings/locations.js';
 import { getValueFault, resolveSettings, type ValueSources } from '../../../../clients/agent/settings/resolve.js';
 import { isPlaceholder, parseValue, type ValueType } from '../../../../clients/agent/settings/types.js';
 import { createKeys, ReleaseServer } from '../../../support/release-server.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AutomaticBackups } from '../../../../adapters/archive/backup/automatic.js';
+import { AutomaticBackups } from '../../../../adapters/archive/backup/automatic-backups.js';
 
 const HOUR_MS = 3_600_000;
 /** Stands for the process that makes a backup. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { resolveAccessMode, type AccessMode } from '../../../../adapters/fs/access-mode.js';
-import { correctModes } from '../../../../adapters/fs/modes.js';
+import { correctModes } from '../../../../adapters/fs/file-modes.js';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
 import { getRejection } from '../../../harness.js';
 

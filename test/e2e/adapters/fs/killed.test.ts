@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
 /** How often it is killed after each step. */

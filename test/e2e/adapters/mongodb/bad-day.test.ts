@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import type { ConnectionState } from '../../../../adapters/mongodb/connection-lines.js';
+import type { ConnectionState } from '../../../../adapters/mongodb/connection-logger.js';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
 import { StoreUnavailable } from '../../../../ports/store.js';
 import { waitUntil } from '../../../harness.js';

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { CommandCounter } from '../../../support/mongo/command-counter.js';
 import { TestService } from '../../../support/service.js';
 

@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb';
 import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
 import { storeContract, type StoreContract } from '../../../kit/contracts/store.js';
 import { getRejection } from '../../../harness.js';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { findMongoUrl, NO_MONGODB_MESSAGE, sortsByUtf16 } from '../../../support/mongo/server.js';
 
 let url: URL | undefined;

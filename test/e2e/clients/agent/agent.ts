@@ -1,7 +1,7 @@
 /** Runs the real agent as a process of its own; test/clients/agent/agent.ts has what needs none. */
 import { spawn } from 'node:child_process';
 import { AROUND, MAIN, type Ran } from '../../../clients/agent/agent.js';
-import { resolveProgram } from '../../../support/bundled.js';
+import { resolveProgram } from '../../../support/bundled-programs.js';
 
 export {
   install,

@@ -13,7 +13,7 @@ import { buildArchive, type SourceFile } from '../../../support/release-server.j
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { waitUntil } from '../../../harness.js';
 import { install, remove, scratch } from './agent.js';
-import { isRequired } from '../../../support/required.js';
+import { isRequired } from '../../../support/requirements.js';
 
 const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', '..', 'build', 'agent');
 const NAME = 'update-agent-linux-x64';

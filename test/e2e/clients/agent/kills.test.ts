@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
 import { FAULTY, install, offlinePackage, remove, runAgent, runHere, scratch, treeOf, type Ran } from './agent.js';
 

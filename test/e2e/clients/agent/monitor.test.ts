@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildCronLine, replaceLine } from '../../../../clients/agent/monitoring/crontab.js';
 import { parseOffer } from '../../../../clients/agent/monitoring/offer.js';
-import { buildReportScript } from '../../../../plugins/setup/script.js';
+import { buildReportScript } from '../../../../plugins/setup/report-script.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { remove, runAgent, runAlike, scratch, type Ran } from './agent.js';
 

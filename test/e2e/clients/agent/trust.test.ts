@@ -10,12 +10,12 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
 import { waitUntil } from '../../../harness.js';
 import { atTerminal, hasTerminal } from './terminal.js';
 import { install, MAIN, offlinePackage, remove, scratch, treeOf, type Ran } from './agent.js';
-import { isRequired } from '../../../support/required.js';
+import { isRequired } from '../../../support/requirements.js';
 
 const EXECUTABLE = join(
   dirname(fileURLToPath(import.meta.url)),

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
 import { createKeys, ReleaseServer, sha256, type SourceFile } from '../../../support/release-server.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { install, offlinePackage, remove, scratch, treeOf } from './agent.js';
 

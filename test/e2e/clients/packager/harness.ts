@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleStream } from '../../../../clients/packager/console.js';
 import { runCommand } from '../../../../clients/packager/run.js';
-import { resolveProgram } from '../../../support/bundled.js';
+import { resolveProgram } from '../../../support/bundled-programs.js';
 
 /** As users run it. */
 export const COMPILED = fileURLToPath(new URL('../../../../clients/packager/packager.js', import.meta.url));

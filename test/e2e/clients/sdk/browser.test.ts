@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { projectRoot } from '../../../architecture/tree.js';
 import { CHROMIUM, launch, type TestBrowser } from '../../browser/chromium.js';
 import { buildArchive } from '../../../support/release-server.js';
-import { buildSdk } from '../../../support/bundled.js';
+import { buildSdk } from '../../../support/bundled-programs.js';
 import { runCliJson, TestService } from '../../../support/service.js';
 import { waitUntil } from '../../../harness.js';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../architecture/tree.js';
 import { buildArchive } from '../../../support/release-server.js';
 import { buildCleanEnv, runAndGetOutput, run } from '../../../support/programs.js';
-import { buildSdk } from '../../../support/bundled.js';
+import { buildSdk } from '../../../support/bundled-programs.js';
 import { TestService } from '../../../support/service.js';
 import { folder, removeFolder } from '../../../clients/sdk/server.js';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { projectRoot } from '../../../architecture/tree.js';
-import { retryOnMonoCrash } from '../../../support/mono.js';
+import { retryOnMonoCrash } from '../../../support/mono-retry.js';
 import { runAndGetOutput } from '../../../support/programs.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 
 const ROOT = projectRoot();
 const DRIVERS = join(ROOT, 'test', 'e2e', 'clients', 'small');

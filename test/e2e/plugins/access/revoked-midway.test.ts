@@ -7,7 +7,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { packageOf } from '../../../plugins/releases/fixture.js';
 import { TestService } from '../../../support/service.js';
-import { withTimeout } from '../../../support/within.js';
+import { withTimeout } from '../../../support/timeout.js';
 
 const HANG_MS = 60_000;
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
-import { BrowserVisitor } from '../../../support/visitor.js';
+import { BrowserVisitor } from '../../../support/browser-visitor.js';
 import { Agent } from '../../../plugins/mcp/fixture.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };

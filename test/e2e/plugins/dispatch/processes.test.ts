@@ -1,6 +1,6 @@
 /** Several processes on one store ask for an agent: one delivery for each request (contract 70: `agent.requested`). */
 import { expect } from 'chai';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { TestService } from '../../../support/service.js';
 import { waitUntil } from '../../../harness.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';

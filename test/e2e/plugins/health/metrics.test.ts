@@ -1,7 +1,7 @@
 /** `GET /metrics` before Prometheus' own linter. */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 import { SHARED_KEY, TestService } from '../../../support/service.js';
 
 describe('metrics of the service', () => {

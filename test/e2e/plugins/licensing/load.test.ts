@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { BASE } from '../../../plugins/licensing/fixture.js';
-import { startStopwatch } from '../../../support/work.js';
+import { startStopwatch } from '../../../support/cpu-time.js';
 
 /** Long enough that no login of a busy machine misses it. */
 const LOGIN_MS = 20_000;

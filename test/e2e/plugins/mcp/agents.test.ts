@@ -1,6 +1,6 @@
 /** Coding agents with the official client against the whole service (contract 95, MCP). */
 import { expect } from 'chai';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { runPluginCommand, TestService } from '../../../support/service.js';
 import { Agent, ALL, createToken, granted, sourceToken } from '../../../plugins/mcp/fixture.js';
 

@@ -4,9 +4,9 @@
  * hold; contract 95, MCP). On MongoDB each agent asks a process of its own, one of which is the program.
  */
 import { expect } from 'chai';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { TestService } from '../../../support/service.js';
-import { BrowserVisitor } from '../../../support/visitor.js';
+import { BrowserVisitor } from '../../../support/browser-visitor.js';
 import { Agent, ALL, granted, type Answered } from '../../../plugins/mcp/fixture.js';
 
 for (const engine of durableEngines) {

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { buildMailSettings, MailServer } from '../../../support/mail-server.js';
 import { ADMIN_ACCOUNT, SHARED_KEY, TestService } from '../../../support/service.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';

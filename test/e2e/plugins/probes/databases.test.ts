@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { validateProbe } from '../../../../plugins/probes/model/schema.js';
+import { validateProbe } from '../../../../plugins/probes/model/probe-schema.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { waitUntil } from '../../../harness.js';
 

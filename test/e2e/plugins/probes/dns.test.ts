@@ -4,8 +4,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { validateProbe } from '../../../../plugins/probes/model/schema.js';
-import type { ProbeResult } from '../../../../plugins/probes/model/result.js';
+import { validateProbe } from '../../../../plugins/probes/model/probe-schema.js';
+import type { ProbeResult } from '../../../../plugins/probes/model/probe-result.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { nameServer, type NameServer } from './name-server.js';
 

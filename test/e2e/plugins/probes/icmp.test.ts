@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { validateProbe } from '../../../../plugins/probes/model/schema.js';
-import type { ProbeResult } from '../../../../plugins/probes/model/result.js';
+import { validateProbe } from '../../../../plugins/probes/model/probe-schema.js';
+import type { ProbeResult } from '../../../../plugins/probes/model/probe-result.js';
 import { probesOn } from '../../../plugins/probes/fixture.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 
 function pings(): boolean {
   try {

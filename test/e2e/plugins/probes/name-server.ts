@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 
 export interface NameServer {
   /** `127.0.0.1:port` */

@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { SMTPServer } from 'smtp-server';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { DAY_MS } from '../../../../lib/time.js';
-import { validateProbe } from '../../../../plugins/probes/model/schema.js';
-import { toObservation, type ProbeResult } from '../../../../plugins/probes/model/result.js';
+import { validateProbe } from '../../../../plugins/probes/model/probe-schema.js';
+import { toObservation, type ProbeResult } from '../../../../plugins/probes/model/probe-result.js';
 import { certificates, type TestCertificates, type KeyAndCertificate } from './certificates.js';
 import { probesOn, type ProbeFixture } from '../../../plugins/probes/fixture.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 
 describe('probes of certificates (with openssl)', function () {
   const servers: tls.Server[] = [];

@@ -9,10 +9,10 @@ import { definePlugin, extend } from '../../../../kernel/contract.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { PROJECT_CLEANUPS } from '../../../../ports/domain/projects.js';
-import { runCliJsonInProcess } from '../../../support/aos-here.js';
+import { runCliJsonInProcess } from '../../../support/in-process-cli.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
-import { durableEngines } from '../../../support/engines.js';
-import { BrowserVisitor } from '../../../support/visitor.js';
+import { durableEngines } from '../../../support/durable-engines.js';
+import { BrowserVisitor } from '../../../support/browser-visitor.js';
 import { HttpFixture } from '../../../plugins/access/http-fixture.js';
 
 const PROJECTS = '/api/projects/v1/projects';

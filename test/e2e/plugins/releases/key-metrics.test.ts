@@ -8,7 +8,7 @@ import { MemorySigner } from '../../../../adapters/memory/signers.js';
 import { PrometheusMetrics } from '../../../../adapters/node/metrics.js';
 import { findPackageRoot } from '../../../../config/load.js';
 import { registerKeyMetrics } from '../../../../plugins/releases/key-metrics.js';
-import { isRequired } from '../../../support/required.js';
+import { isRequired } from '../../../support/requirements.js';
 
 const DAY = 86_400;
 const OLD = 2 * 365 * DAY;

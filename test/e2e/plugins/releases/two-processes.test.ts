@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../../../kit/contracts/release-store.js';
 import { waitUntil } from '../../../harness.js';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { TestService } from '../../../support/service.js';
 
 const CHECK = '/api/updateservice/v1/check?product=shop&version=1.0';

@@ -9,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { renderInstallPs1 } from '../../../../plugins/setup/installer/install-ps1.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 import { TestService } from '../../../support/service.js';
 
 const FOLDER = process.env['SVC_TEST_POWERSHELL'] ?? join(tmpdir(), `aos-test-powershell-${userInfo().uid}`);

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { grantScopes } from '../../../../plugins/setup/application.js';
+import { grantScopes } from '../../../../plugins/setup/application-tokens.js';
 import { buildSchedule, getScheduleStep } from '../../../../plugins/setup/schedule.js';
-import { buildReportScript, TOKEN_FILE_NAME } from '../../../../plugins/setup/script.js';
-import { toScriptFileName, toMonitorSource } from '../../../../plugins/setup/source.js';
+import { buildReportScript, TOKEN_FILE_NAME } from '../../../../plugins/setup/report-script.js';
+import { toScriptFileName, toMonitorSource } from '../../../../plugins/setup/monitor-source.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
 
 const run = promisify(execFile);

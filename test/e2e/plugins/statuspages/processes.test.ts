@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { TestService } from '../../../support/service.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';

@@ -8,7 +8,7 @@ import tls from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../../../plugins/webhooks/receiver.js';
-import { isAvailable } from '../../../support/required.js';
+import { isAvailable } from '../../../support/requirements.js';
 import { TestService } from '../../../support/service.js';
 import { certificates } from '../probes/certificates.js';
 

@@ -1,7 +1,7 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { scrubTokens } from '../../../../lib/text/own-tokens.js';
+import { scrubTokens } from '../../../../lib/text/scrub-tokens.js';
 import { extend } from '../../../../kernel/contract.js';
 import { findLiveTokenFields } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
@@ -10,7 +10,7 @@ import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture
 import type { AccessServices } from '../../../../plugins/access/services.js';
 import { provisionToken } from '../../../../plugins/access/tokens/provision.js';
 import { createTokenSearch } from '../../../../plugins/access/pages/search.js';
-import { createSearchQuery } from '../../../support/search.js';
+import { createSearchQuery } from '../../../support/search-query.js';
 import type { TokenDoc } from '../../../../plugins/access/model/token.js';
 import type { TokenPrincipal } from '../../../../ports/http.js';
 

@@ -2,7 +2,7 @@
  * The whole cycle of an item: fixed, shipped by a release, back again or late; and how its severity rises (contract 20,
  * severity, regression, release). The release comes as an event through the kernel, as the update service will send it.
  */
-import { fakeAccess } from '../../../support/access.js';
+import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
@@ -13,7 +13,7 @@ import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js
 import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
 import { bootTestKernel, waitUntil, type TestKernel } from '../../../harness.js';
-import { createFakeProjects } from '../../../support/projects.js';
+import { createFakeProjects } from '../../../support/fake-projects.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 /** An item among the releases of its project. */
 import { expect } from 'chai';
-import { buildPublishMarks } from '../../../../plugins/bugs/pages/item/frequency.js';
-import { formatDuration } from '../../../../plugins/bugs/pages/item/releases.js';
+import { buildPublishMarks } from '../../../../plugins/bugs/pages/item/frequency-section.js';
+import { formatDuration } from '../../../../plugins/bugs/pages/item/releases-section.js';
 import { toIsoString } from '../../../../lib/time.js';
 import type { BuildCommit } from '../../../../ports/domain/releases.js';
 import { errorReport, MANAGER, memoryFixture, type Fixture } from '../fixture.js';

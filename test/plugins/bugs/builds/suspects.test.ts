@@ -1,7 +1,7 @@
 /** Which commits of a release may have brought an error. */
 import { expect } from 'chai';
-import { listTracePaths, rankSuspectCommits } from '../../../../plugins/bugs/builds/suspects.js';
-import { expectLinear } from '../../../support/work.js';
+import { listTracePaths, rankSuspectCommits } from '../../../../plugins/bugs/builds/suspect-commits.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 import type { BuildCommit } from '../../../../ports/domain/releases.js';
 
 const commit = (id: string, ...files: string[]): BuildCommit => ({

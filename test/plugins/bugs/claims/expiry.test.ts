@@ -1,12 +1,12 @@
 /** Very many leases that run out at once: no request waits for all of them, and nothing of them is lost. */
 import { expect } from 'chai';
-import { MAX_EXPIRY_BATCH_SIZE } from '../../../../plugins/bugs/claims/expiry.js';
+import { MAX_EXPIRY_BATCH_SIZE } from '../../../../plugins/bugs/claims/lease-expiry.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import type { Collection } from '../../../../ports/store.js';
 import { fixtureOn, ensureCollections, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 
 /** Twenty batches, and more where there is time. */
 const MANY = scaleRepeats(20) * MAX_EXPIRY_BATCH_SIZE;
@@ -58,7 +58,7 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
     await fixture.jobs.stop();
     const first = (await fixture.deps.items.get(id)) as ItemDoc;
     if (first.claim === null) throw new Error('not claimed');
-    // The place among its holder's leases is unique (plugins/bugs/claims/quota.ts).
+    // The place among its holder's leases is unique (plugins/bugs/claims/claim-quota.ts).
     const { slot: _, ...claim } = first.claim;
     const made: ItemDoc = { ...first, claim };
     const one = (n: number, more: Partial<ItemDoc> = {}): { insert: ItemDoc } => ({

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { toCallerFilter } from '../../../../plugins/bugs/item/filters.js';
-import type { NextItemResult } from '../../../../plugins/bugs/claims/next.js';
+import type { NextItemResult } from '../../../../plugins/bugs/claims/next-item.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { attempt, dying } from '../dying.js';
 import {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { compareVersions, isVersion } from '../../../../lib/versions.js';
 import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
-import { chooseSlot } from '../../../../plugins/bugs/item/sampling.js';
+import { chooseSlot } from '../../../../plugins/bugs/item/payload-sampling.js';
 import { HOT_QUERIES } from '../hot-queries.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';

@@ -6,8 +6,8 @@ import bugs from '../../../../plugins/bugs/plugin.js';
 import { BUGS, ITEMS, type BugsApi, type TrackedItems } from '../../../../ports/domain/bugs.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { bootTestKernel, type TestKernel } from '../../../harness.js';
-import { fakeAccess } from '../../../support/access.js';
-import { createFakeProjects } from '../../../support/projects.js';
+import { fakeAccess } from '../../../support/fake-access.js';
+import { createFakeProjects } from '../../../support/fake-projects.js';
 import { attempt, dying } from '../dying.js';
 import {
   ENGINES,

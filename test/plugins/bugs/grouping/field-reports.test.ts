@@ -1,10 +1,10 @@
 /** Reports of users of error trackers, from the event or body to the group (contract 21, grouping and amendments). */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import type { ErrorBody } from '../../../../plugins/errorstream/body.js';
-import { toErrorReport as toReport } from '../../../../plugins/errorstream/report.js';
-import { convertEvent as readEvent } from '../../../../plugins/sentry/event.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import type { ErrorBody } from '../../../../plugins/errorstream/report-body.js';
+import { toErrorReport as toReport } from '../../../../plugins/errorstream/report-converter.js';
+import { convertEvent as readEvent } from '../../../../plugins/sentry/event-converter.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 
 interface FieldReport {

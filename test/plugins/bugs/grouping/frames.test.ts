@@ -1,7 +1,7 @@
 /** Stack traces of each language: the frame that the error comes from (contract 21, first frame). */
 import { expect } from 'chai';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { findFirstFrame, parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import { findFirstFrame, parseFrames } from '../../../../plugins/bugs/grouping/stack-trace.js';
 
 /** name → stack, then origin, line number and index of the crash's line. */
 const STACKS: Record<string, readonly [string, string, number | null, number]> = {

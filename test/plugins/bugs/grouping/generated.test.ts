@@ -1,7 +1,7 @@
 /** Generated parts of names, files and addresses (contract 21, amendments): both directions, language by language. */
 import { expect } from 'chai';
 import { normalizeFunction, normalizeOrigin } from '../../../../plugins/bugs/grouping/origin.js';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import { maskGeneratedName, maskNamesInText } from '../../../../lib/text/generated-names.js';
 
 type Pairs = readonly (readonly [string, string])[];

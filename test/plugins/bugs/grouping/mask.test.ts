@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
+import { maskText } from '../../../../plugins/bugs/grouping/message-mask.js';
 
 describe('bugs: masks that are switched off', () => {
   it('leave the values of their kind in the text', () => {

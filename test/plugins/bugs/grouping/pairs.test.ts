@@ -1,9 +1,9 @@
 /** Messages and files: which two are one group (contract 21, grouping key). */
 import { expect } from 'chai';
-import { cases } from '../../../support/vectors.js';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
+import { cases } from '../../../support/grouping-vectors.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import { normalizeOrigin } from '../../../../plugins/bugs/grouping/origin.js';
-import { maskText, type MaskOptions } from '../../../../plugins/bugs/grouping/mask.js';
+import { maskText, type MaskOptions } from '../../../../plugins/bugs/grouping/message-mask.js';
 
 const keysOf = ({ file, ...body }: Record<string, string>) =>
   computeGrouping({ type: 'bug', project: '', file_path: file ?? null, ...body });

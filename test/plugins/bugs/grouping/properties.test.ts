@@ -1,10 +1,10 @@
 /** What holds for every message (contract 21, masked), and the bound on time. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
-import { expectLinear } from '../../../support/work.js';
+import { parseFrames } from '../../../../plugins/bugs/grouping/stack-trace.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import { maskText } from '../../../../plugins/bugs/grouping/message-mask.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const hex = (length: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: length, maxLength: length });

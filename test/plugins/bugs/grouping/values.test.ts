@@ -1,7 +1,7 @@
 /** Values in messages that runtimes, parsers, databases and bundlers write (contract 21, amendments): both directions. */
 import { expect } from 'chai';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { maskText } from '../../../../plugins/bugs/grouping/mask.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import { maskText } from '../../../../plugins/bugs/grouping/message-mask.js';
 import { toErrorTitle } from '../../../../lib/text/error-title.js';
 
 type Pairs = readonly (readonly [string, string])[];

@@ -1,6 +1,6 @@
 /** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
 import { expect } from 'chai';
-import { cases } from '../../../support/vectors.js';
+import { cases } from '../../../support/grouping-vectors.js';
 import { getUrgency } from '../../../../lib/urgency.js';
 import { parseReportBody, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';

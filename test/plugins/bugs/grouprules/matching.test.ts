@@ -1,14 +1,14 @@
 /** What a grouping rule fits and makes of a report, and that no pattern or report takes long. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { applyRuleOutcome } from '../../../../plugins/bugs/grouprules/ruled-input.js';
-import { computeGrouping, type GroupingInput } from '../../../../plugins/bugs/grouping/key.js';
-import { compileRule, RuleProblem, type RuleOutcome } from '../../../../plugins/bugs/grouprules/compiled-rule.js';
+import { applyRuleOutcome } from '../../../../plugins/bugs/grouping-rules/rule-outcome.js';
+import { computeGrouping, type GroupingInput } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import { compileRule, RuleProblem, type RuleOutcome } from '../../../../plugins/bugs/grouping-rules/compiled-rule.js';
 import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
-import { GroupingRuleSet } from '../../../../plugins/bugs/grouprules/rule-set.js';
-import { RuleSubject } from '../../../../plugins/bugs/grouprules/subject.js';
-import { compileWildcard } from '../../../../plugins/bugs/grouprules/wildcard.js';
-import { expectLinear } from '../../../support/work.js';
+import { GroupingRuleSet } from '../../../../plugins/bugs/grouping-rules/rule-set.js';
+import { RuleSubject } from '../../../../plugins/bugs/grouping-rules/rule-subject.js';
+import { compileWildcard } from '../../../../plugins/bugs/grouping-rules/wildcard.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const rule = (fields: Partial<GroupingRule> = {}): GroupingRule => ({
   id: 'r1',

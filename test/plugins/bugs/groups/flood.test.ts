@@ -1,7 +1,7 @@
 /** Messages whose ids no mask knows (contract 21, flood). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toCoarseText, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
+import { toCoarseText, isCoarse } from '../../../../plugins/bugs/grouping/coarse-form.js';
 import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';

@@ -1,5 +1,5 @@
 /** The routes over HTTP: statuses, codes, fields (contract 20, endpoints), and the plugin in a kernel. */
-import { fakeAccess } from '../../../support/access.js';
+import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
 import plugin from '../../../../plugins/bugs/plugin.js';
 import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { formatComments } from '../../../../plugins/bugs/http/tool-comments.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from '../../../../plugins/bugs/http/tool-text.js';
-import { splitQuotes } from '../../../../plugins/bugs/text/quotes.js';
+import { splitQuotes } from '../../../../plugins/bugs/text/comment-quotes.js';
 import { UserText } from '../../../../ports/tools.js';
 
 describe('bugs: texts of tool answers', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { BugDeps } from '../../../../plugins/bugs/deps.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
-import { ItemNumberAllocator } from '../../../../plugins/bugs/intake/new-items.js';
+import { ItemNumberAllocator } from '../../../../plugins/bugs/intake/item-creator.js';
 
 describe('bugs: numbers of new items', () => {
   it('are assigned to many concurrent items in few writes, separately per project', async () => {

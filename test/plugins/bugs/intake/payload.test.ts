@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
 import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/occurrence-documents.js';
 import { listSlotIds } from '../../../../plugins/bugs/item/document-ids.js';
-import { unpackOccurrence } from '../../../../plugins/bugs/item/payload.js';
+import { unpackOccurrence } from '../../../../plugins/bugs/item/occurrence-payload.js';
 import type { ReportDetails } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 

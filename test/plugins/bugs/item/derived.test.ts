@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { computeDerivedFields } from '../../../../plugins/bugs/item/derived.js';
+import { computeDerivedFields } from '../../../../plugins/bugs/item/derived-fields.js';
 import type { ItemEdit } from '../../../../plugins/bugs/item/edit.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { MAX_LINKS, type LinkKind } from '../../../../plugins/bugs/item/link-kinds.js';
-import type { LinkView } from '../../../../plugins/bugs/links/shown.js';
-import { scaleRepeats } from '../../../support/budget.js';
+import type { LinkView } from '../../../../plugins/bugs/links/visible-links.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { attempt, dying } from '../dying.js';
 import {
   codeOf,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { groupByCause } from '../../../../plugins/bugs/lists/concerns.js';
+import { groupByCause } from '../../../../plugins/bugs/lists/attention-groups.js';
 import type { ErrorGroup } from '../../../../ports/domain/bugs.js';
 
 const item = (id: string, more: Partial<ErrorGroup>): ErrorGroup =>

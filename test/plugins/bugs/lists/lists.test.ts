@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ManualClock } from '../../../kit/clock.js';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
-import { buildItemListTopic } from '../../../../plugins/bugs/pages/topic.js';
+import { buildItemListTopic } from '../../../../plugins/bugs/pages/live-topics.js';
 import {
   codeOf,
   errorReport,

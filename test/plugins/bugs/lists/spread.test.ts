@@ -1,10 +1,10 @@
 /** Versions, environments, hosts and tags of an item's kept occurrences. */
 import { expect } from 'chai';
-import { countSpread } from '../../../../plugins/bugs/lists/spread.js';
+import { countSpread } from '../../../../plugins/bugs/lists/occurrence-spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
 import type { ReportDetails } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { matchesFacets, type OccurrenceFilter } from '../../../../plugins/bugs/lists/facets.js';
+import { matchesFacets, type OccurrenceFilter } from '../../../../plugins/bugs/lists/occurrence-facets.js';
 import type { PageResponse } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';

@@ -1,7 +1,7 @@
 /** Numbers over all items (contract 20, endpoints: `GET /stats`). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { StatsDay } from '../../../../plugins/bugs/lists/stats.js';
+import type { StatsDay } from '../../../../plugins/bugs/lists/item-stats.js';
 import { dying, attempt } from '../dying.js';
 import { httpOf, READ, REPORT } from '../http.js';
 import {

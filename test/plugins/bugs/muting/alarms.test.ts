@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { evaluateAlarm } from '../../../../plugins/bugs/muting/alarms.js';
-import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/rate.js';
+import { evaluateAlarm } from '../../../../plugins/bugs/muting/rate-alarms.js';
+import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/occurrence-rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../kit/clock.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import type { AuditFields } from '../../../../ports/domain/audit.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import { Reply, type SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';

@@ -2,12 +2,12 @@
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
-import { toHistoryLine } from '../../../../plugins/bugs/pages/item/activity.js';
-import { listStatusMoves } from '../../../../plugins/bugs/pages/item/moves.js';
-import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { toHistoryLine } from '../../../../plugins/bugs/pages/item/history-lines.js';
+import { listStatusMoves } from '../../../../plugins/bugs/pages/item/status-moves.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
-import { buildTrace } from '../../../../plugins/bugs/pages/trace/trace.js';
-import { buildBugPanels } from '../../../../plugins/bugs/pages/panels.js';
+import { buildTrace } from '../../../../plugins/bugs/pages/trace/trace-view.js';
+import { buildBugPanels } from '../../../../plugins/bugs/pages/dashboard-panels.js';
 import { TRANSITIONS } from '../../../../plugins/bugs/item/transitions.js';
 import type { SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { request, session } from '../../health/fakes.js';

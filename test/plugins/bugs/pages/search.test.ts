@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { buildItemSearch } from '../../../../plugins/bugs/pages/search.js';
-import { createSearchQuery } from '../../../support/search.js';
+import { buildItemSearch } from '../../../../plugins/bugs/pages/item-search.js';
+import { createSearchQuery } from '../../../support/search-query.js';
 import { memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 describe('bugs: search', () => {

@@ -1,7 +1,7 @@
 /** /bugs/{ref}/split and “Why one group”: what they say, that the forms work without a script, and that text stays text. */
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
-import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import { Reply, type SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';

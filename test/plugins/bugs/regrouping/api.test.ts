@@ -1,10 +1,10 @@
 /** `/api/bugtracker/v1/projects/{project}/grouping-rules` through the HTTP adapter and the kernel, and what the intake makes of rules. */
 import { expect } from 'chai';
 import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
-import type { RuleTrial } from '../../../../plugins/bugs/regrouping/trial.js';
+import type { RuleTrial } from '../../../../plugins/bugs/regrouping/rule-trial.js';
 import type { Asked, Loose } from '../../../adapters/hapi/support.js';
 import { error, Fixture } from '../../errorstream/fixture.js';
-import { LIVE_TOKEN } from '../../../support/access.js';
+import { LIVE_TOKEN } from '../../../support/fake-access.js';
 
 const MANAGE = 'master:bugtracker:read,bugtracker:manage';
 const READ = 'master:bugtracker:read';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { WriteCommitter, type DocumentWrite } from '../../../../plugins/bugs/store/commit.js';
+import { WriteCommitter, type DocumentWrite } from '../../../../plugins/bugs/store/write-committer.js';
 import type { KeyDoc, RefDoc } from '../../../../plugins/bugs/item/model.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { ensureCollections, fixtureOn, type Fixture } from '../fixture.js';

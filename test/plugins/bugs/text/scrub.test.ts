@@ -1,14 +1,14 @@
 /** Secrets leave a report before anything is written (contract 21, intake). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cleanJson } from '../../../../plugins/bugs/text/clean.js';
-import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub.js';
+import { cleanJson } from '../../../../plugins/bugs/text/clean-report.js';
+import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/text/scrub-report.js';
 import { SCRUBBED_MARK, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
-import { computeGrouping } from '../../../../plugins/bugs/grouping/key.js';
-import { toVisibleText } from '../../../../lib/unseen.js';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
+import { toVisibleText } from '../../../../lib/text/invisible-characters.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
-import { expectLinear } from '../../../support/work.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const BASE62 = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789aBcDeFg';
 const KEY = `-----BEGIN RSA PRIVATE KEY-----\nMIIEow${'x'.repeat(64)}\n-----END RSA PRIVATE KEY-----`;

@@ -6,10 +6,10 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import { MAX_PATTERN_INSTRUCTIONS, MAX_SEARCH_STEPS } from '../../../../lib/text/linear-pattern.js';
 import { estimatePatternCost } from '../../../../lib/text/pattern-cost.js';
 import { findLiterals } from '../../../../lib/text/pattern-literals.js';
-import { compilePattern, SubjectTexts } from '../../../../plugins/errorstream/rules/pattern.js';
+import { compilePattern, SubjectTexts } from '../../../../plugins/errorstream/rules/compiled-pattern.js';
 import type { RuleCriteria } from '../../../../plugins/errorstream/rules/rule.js';
-import { listSubjectTexts, type MatchSubject } from '../../../../plugins/errorstream/rules/subject.js';
-import { expectLinear } from '../../../support/work.js';
+import { listSubjectTexts, type MatchSubject } from '../../../../plugins/errorstream/rules/match-subject.js';
+import { expectLinear } from '../../../support/cpu-time.js';
 
 const rule = (fields: Partial<RuleCriteria>): RuleCriteria => ({
   match_type: 'contains',

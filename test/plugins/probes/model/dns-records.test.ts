@@ -1,7 +1,7 @@
 /** Records of DNS are compared by what they mean (contract 30, amendments: probes). */
 import { expect } from 'chai';
 import { matchRecords } from '../../../../plugins/probes/model/dns-records.js';
-import type { RecordType } from '../../../../ports/reach.js';
+import type { RecordType } from '../../../../ports/network-probe.js';
 
 const LETTERS = '0 issue "letsencrypt.org"';
 const NEVER = '128 issuewild ";"';

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { isJsonPath, getValueAt } from '../../../../plugins/probes/model/json-path.js';
-import { parseProbe, validateProbe, findUnknownFields } from '../../../../plugins/probes/model/schema.js';
-import { formatExpiry, EMPTY_RESULT, toObservation } from '../../../../plugins/probes/model/result.js';
+import { parseProbe, validateProbe, findUnknownFields } from '../../../../plugins/probes/model/probe-schema.js';
+import { formatExpiry, EMPTY_RESULT, toObservation } from '../../../../plugins/probes/model/probe-result.js';
 import { isInStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
-import { getNextTime, ProbeTimetable } from '../../../../plugins/probes/model/timetable.js';
+import { getNextTime, ProbeTimetable } from '../../../../plugins/probes/model/probe-timetable.js';
 
 function faults(given: unknown): Record<string, string> {
   try {

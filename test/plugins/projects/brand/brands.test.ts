@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { getContrastRatio } from '../../../../lib/brand/colour.js';
 import { WebSession } from '../../../pages/web-session.js';
-import { durableEngines } from '../../../support/engines.js';
+import { durableEngines } from '../../../support/durable-engines.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 
 const BRAND = '/api/projects/v1/projects/shop/brand';

@@ -5,7 +5,7 @@ import {
   buildHtaccess,
   buildHtpasswd,
   formatAccountLine,
-} from '../../../../plugins/releases/access-files/files.js';
+} from '../../../../plugins/releases/access-files/access-file-texts.js';
 import { combineResults, getProtection } from '../../../../plugins/releases/access-files/self-test-result.js';
 
 const HASH = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';

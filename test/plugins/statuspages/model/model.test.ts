@@ -10,8 +10,8 @@ import {
   buildMonitorIndex,
   listComponentMonitors,
   findWorstState,
-} from '../../../../plugins/statuspages/model/condition.js';
-import { renderAtom, renderRss } from '../../../../plugins/statuspages/model/feed.js';
+} from '../../../../plugins/statuspages/model/component-condition.js';
+import { renderAtom, renderRss } from '../../../../plugins/statuspages/model/announcement-feed.js';
 
 const TODAY = 20_000;
 const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondition> = {}): MonitorCondition => ({

@@ -1,7 +1,7 @@
 /** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
 import { expect } from 'chai';
 import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
-import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../kit/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { scaleRepeats } from '../../../support/budget.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
 import { ANYONE, STORES, fixtureOn, type Told, type Fixture } from '../fixture.js';
 
 const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,6 +1,6 @@
 /** Monitors that are due by a schedule (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
-import { getMonitorId } from '../../../../plugins/watchdog/model/source.js';
+import { getMonitorId } from '../../../../plugins/watchdog/model/monitor-id.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 

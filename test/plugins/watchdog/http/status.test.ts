@@ -1,7 +1,7 @@
 /** `/status` from a shared snapshot, in pages, and what a token of one project is shown (contract 30, endpoints; contract 10, tokens). */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
-import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { ids, SHARED_KEY } from '../../access/fixture.js';

@@ -1,9 +1,9 @@
 /** Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract 30). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/columns.js';
+import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/monitor-csv.js';
 import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
-import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported.js';
+import { NotImportable, createSource } from '../../../../plugins/watchdog/importing/imported-monitor.js';
 import { parseKumaBackup } from '../../../../plugins/watchdog/importing/kuma.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
 import { ANYONE, ensureCollections, fixtureOn, type Fixture } from '../fixture.js';

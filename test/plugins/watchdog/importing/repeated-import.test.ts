@@ -1,7 +1,7 @@
 /** Imports are repeatable: they update and never duplicate (contract 30, amendments; field reports W30 and W32). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/columns.js';
+import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/monitor-csv.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { invalid } from '../../../../kernel/errors.js';
 import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { AlarmAcknowledgement } from '../../../../ports/domain/alarms/receivers.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { formatCsv, toIncidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
+import { formatCsv, toIncidentRows } from '../../../../plugins/watchdog/incidents/incident-csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
 import { getDailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
 import { toIsoString } from '../../../../lib/time.js';

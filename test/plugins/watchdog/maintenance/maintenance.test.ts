@@ -1,9 +1,9 @@
 /** Maintenance windows (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
+import type { NewWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
 import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
-import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
+import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/maintenance-window.js';
 import type { ServiceError } from '../../../../kernel/errors.js';
 import { toIsoString } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';

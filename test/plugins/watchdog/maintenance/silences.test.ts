@@ -1,9 +1,9 @@
 /** Silences (contract 30, amendments: silence and maintenance), on every engine. */
 import { expect } from 'chai';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
+import type { NewWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
 import { MIGRATIONS } from '../../../../plugins/watchdog/migrations.js';
-import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/window.js';
+import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/maintenance-window.js';
 import { toIsoString } from '../../../../lib/time.js';
 import { ANYONE, fixtureOn, HOUR, MINUTE, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { getDailyUptime, getUptime } from '../../../../plugins/watchdog/model/uptime.js';
-import { getMonitorId } from '../../../../plugins/watchdog/model/source.js';
+import { getMonitorId } from '../../../../plugins/watchdog/model/monitor-id.js';
 import { ANYONE, memoryFixture } from '../fixture.js';
 
 describe('watchdog under a clock that steps', () => {

@@ -1,7 +1,7 @@
 /** What other plugins ask about monitors: pages of them, and the versions that machines run (ports/domain/watchdog.ts). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { toVersionAdoption } from '../../../../plugins/watchdog/monitors/adoption.js';
+import { toVersionAdoption } from '../../../../plugins/watchdog/monitors/version-adoption.js';
 import { ANYONE, ensureCollections, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('watchdog: versions of the machines of a project', () => {

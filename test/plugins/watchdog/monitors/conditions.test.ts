@@ -1,7 +1,7 @@
 /** Monitors as a page for visitors needs them, and where the search for them ends, on every engine (contract 30). */
 import { expect } from 'chai';
 import type { ConditionQuery } from '../../../../ports/domain/watchdog.js';
-import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
 import { ANYONE, fixtureOn, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 

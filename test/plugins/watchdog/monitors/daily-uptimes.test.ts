@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
 import { getUptimeDays, getUptime, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
-import { DailyUptimeReader } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
-import type { StatusQuery } from '../../../../plugins/watchdog/monitors/status.js';
+import { DailyUptimeReader } from '../../../../plugins/watchdog/monitors/daily-uptime-reader.js';
+import type { StatusQuery } from '../../../../plugins/watchdog/monitors/monitor-status-service.js';
 import { ANYONE, fixtureOn, HOUR, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 

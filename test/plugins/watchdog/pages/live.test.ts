@@ -1,7 +1,7 @@
 /** The live topics of monitors: a mark moves with what its pages show, and stays while nothing happens. */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { buildMonitorTopics } from '../../../../plugins/watchdog/pages/live.js';
+import { buildMonitorTopics } from '../../../../plugins/watchdog/pages/live-topics.js';
 import { memoryFixture } from '../fixture.js';
 
 describe('watchdog: live topics', () => {

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
-import { MonitorChangeSet } from '../../../../plugins/watchdog/model/change-set.js';
-import { createMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { MonitorChangeSet } from '../../../../plugins/watchdog/model/monitor-change-set.js';
+import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { ids } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { formatDuration } from '../../../../plugins/watchdog/model/why.js';
+import { formatDuration } from '../../../../plugins/watchdog/model/down-explanation.js';
 import { ANYONE, ensureCollections, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('why a monitor is down', () => {

@@ -1,9 +1,9 @@
 /** What the delivery log answers without a walk over what waits. */
 import { expect } from 'chai';
 import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
-import type { StoredEvent } from '../../../../plugins/webhooks/model/event.js';
+import type { StoredEvent } from '../../../../plugins/webhooks/model/stored-event.js';
 import plugin from '../../../../plugins/webhooks/plugin.js';
-import { listUncoveredQueries, WatchedStore } from '../../../support/watched.js';
+import { listUncoveredQueries, WatchedStore } from '../../../support/watched-store.js';
 import { ADMIN, ensureCollections, fixtureOn } from '../fixture.js';
 
 describe('webhook delivery log', () => {

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
-import { toStoredEvent } from '../../../../plugins/webhooks/model/event.js';
-import { STALE_MARKER_MS } from '../../../../plugins/webhooks/deliveries/fanout.js';
-import { DELIVERY_LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
+import { toStoredEvent } from '../../../../plugins/webhooks/model/stored-event.js';
+import { STALE_MARKER_MS } from '../../../../plugins/webhooks/deliveries/event-fanout.js';
+import { DELIVERY_LEASE_MS } from '../../../../plugins/webhooks/deliveries/delivery-leases.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';

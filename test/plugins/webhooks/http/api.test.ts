@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { HostResolver } from '../../../../adapters/node/names.js';
+import { HostResolver } from '../../../../adapters/node/host-resolver.js';
 import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { waitUntil } from '../../../harness.js';

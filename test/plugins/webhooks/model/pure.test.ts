@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { buildDeliveryId } from '../../../../plugins/webhooks/model/delivery.js';
-import { MAX_PAYLOAD_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/event.js';
+import { MAX_PAYLOAD_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/stored-event.js';
 import { parseEventList, listSubscribableEvents } from '../../../../plugins/webhooks/model/event-names.js';
 import { getDeliveryRetryDelay, RETRY_DELAYS_MS, parseRetryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
 import {

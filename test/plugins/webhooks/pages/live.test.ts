@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { buildWebhookTopics } from '../../../../plugins/webhooks/pages/live.js';
+import { buildWebhookTopics } from '../../../../plugins/webhooks/pages/live-topics.js';
 import { waitUntil } from '../../../harness.js';
 import { ADMIN, fixtureOn, type Fixture } from '../fixture.js';
 import { Receiver, status } from '../receiver.js';

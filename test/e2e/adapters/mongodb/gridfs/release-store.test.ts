@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { MongoClient, ObjectId, type Db } from 'mongodb';
-import { ThreadPackageReader } from '../../../../../adapters/fs/workshop.js';
+import { ThreadPackageReader } from '../../../../../adapters/fs/package-reader.js';
 import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
 import { FileReplaced, type ReleaseLocation, type StoredFile } from '../../../../../ports/release-store.js';
 import { StoreUnavailable } from '../../../../../ports/store.js';

@@ -7,7 +7,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '../../../../harness.js';
-import { durableEngines } from '../../../../support/engines.js';
+import { durableEngines } from '../../../../support/durable-engines.js';
 import { runCliJson, buildServiceEnv, TestService } from '../../../../support/service.js';
 
 const NO_LIMITS = {

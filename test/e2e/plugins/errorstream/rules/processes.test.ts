@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../../../harness.js';
-import { scaleRepeats } from '../../../../support/budget.js';
-import { durableEngines } from '../../../../support/engines.js';
+import { scaleRepeats } from '../../../../support/repeat-budget.js';
+import { durableEngines } from '../../../../support/durable-engines.js';
 import { TestService } from '../../../../support/service.js';
 
 const NO_LIMITS = {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { resolveAccessMode } from '../../../../../adapters/fs/access-mode.js';
-import { correctModes } from '../../../../../adapters/fs/modes.js';
+import { correctModes } from '../../../../../adapters/fs/file-modes.js';
 import { DAY_MS } from '../../../../../lib/time.js';
 import { buildPackage } from '../../../../kit/contracts/release-store.js';
 import {

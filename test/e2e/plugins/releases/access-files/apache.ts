@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { waitUntil } from '../../../../harness.js';
-import { isRequired } from '../../../../support/required.js';
+import { isRequired } from '../../../../support/requirements.js';
 
 const PROGRAM = '/usr/sbin/apache2';
 const MODULES = '/usr/lib/apache2/modules';

@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { durableEngines } from '../../../../support/engines.js';
-import { isAvailable } from '../../../../support/required.js';
+import { durableEngines } from '../../../../support/durable-engines.js';
+import { isAvailable } from '../../../../support/requirements.js';
 import { CACHE } from '../../../sdks/programs.js';
 import { SHARED_KEY, TestService } from '../../../../support/service.js';
 

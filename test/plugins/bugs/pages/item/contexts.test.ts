@@ -1,10 +1,10 @@
 /** Threads, contexts and breadcrumbs of an occurrence as the page shows them, whatever was reported. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
-import { buildContextTables } from '../../../../../plugins/bugs/pages/item/contexts.js';
-import { buildOccurrenceRow } from '../../../../../plugins/bugs/pages/item/occurrences.js';
-import { buildThreadViews } from '../../../../../plugins/bugs/pages/item/threads.js';
+import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumb-timeline.js';
+import { buildContextTables } from '../../../../../plugins/bugs/pages/item/context-tables.js';
+import { buildOccurrenceRow } from '../../../../../plugins/bugs/pages/item/occurrences-section.js';
+import { buildThreadViews } from '../../../../../plugins/bugs/pages/item/thread-views.js';
 import type { Item } from '../../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../../ports/store.js';
 import { render } from '../../../../web/templates.js';

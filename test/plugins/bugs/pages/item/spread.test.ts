@@ -1,7 +1,7 @@
 /** Where an item happens, on its page: each value leads to the occurrences that have it, without a script. */
 import { expect } from 'chai';
 import type { View } from '../../../../../kernel/contract.js';
-import { MonthlyStatsCache } from '../../../../../plugins/bugs/pages/shared/numbers.js';
+import { MonthlyStatsCache } from '../../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../../plugins/bugs/pages/pages.js';
 import { request, session } from '../../../health/fakes.js';
 import { renderFile } from '../../../../web/templates.js';

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
 import { FrameValueIndex } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
-import type { TraceNode } from '../../../../../plugins/bugs/pages/trace/nesting.js';
-import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import type { TraceNode } from '../../../../../plugins/bugs/pages/trace/exception-nesting.js';
+import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace-view.js';
 import type { Json } from '../../../../../ports/store.js';
-import { expectLinear } from '../../../../support/work.js';
+import { expectLinear } from '../../../../support/cpu-time.js';
 import { render } from '../../../../web/templates.js';
 
 const treeOf = (text: string): TraceNode[] => buildTrace(text)?.tree ?? [];

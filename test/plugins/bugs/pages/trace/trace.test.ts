@@ -1,16 +1,16 @@
 /** Stack traces and breadcrumbs as the pages show them: parts, marks, folds, and nothing lost. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
+import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumb-timeline.js';
 import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
 import { FrameValueIndex } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
-import { detectLibrary } from '../../../../../plugins/bugs/pages/trace/libraries.js';
-import type { TraceRow } from '../../../../../plugins/bugs/pages/trace/folds.js';
-import type { TracePart } from '../../../../../plugins/bugs/pages/trace/nesting.js';
-import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import { detectLibrary } from '../../../../../plugins/bugs/pages/trace/frame-libraries.js';
+import type { TraceRow } from '../../../../../plugins/bugs/pages/trace/collapsed-frames.js';
+import type { TracePart } from '../../../../../plugins/bugs/pages/trace/exception-nesting.js';
+import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace-view.js';
 import type { Json } from '../../../../../ports/store.js';
 import { render } from '../../../../web/templates.js';
-import { expectLinear } from '../../../../support/work.js';
+import { expectLinear } from '../../../../support/cpu-time.js';
 
 const NODE = [
   'Error: outer',

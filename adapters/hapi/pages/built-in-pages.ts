@@ -1,0 +1,16 @@
+/** Pages without a plugin; a plugin's page with the same path takes precedence. */
+import type { MountedPage } from '../../../ports/http.js';
+import { createCountsPage } from './navigation-counts.js';
+import { createHomePage } from './home.js';
+import { createShownPage } from './form-idempotency.js';
+import { createProjectChoicePage } from './project-choice.js';
+import { createThemePage } from './theme.js';
+import type { PageServices } from './visitor.js';
+
+export const createBuiltInPages = ({ navigation, forms, projects }: PageServices): MountedPage[] => [
+  createThemePage(),
+  createHomePage((role) => navigation.getFirstPath(role)),
+  createCountsPage((role) => navigation.listSections(role)),
+  ...(forms ? [createShownPage(forms)] : []),
+  ...(projects ? [createProjectChoicePage(projects)] : []),
+];

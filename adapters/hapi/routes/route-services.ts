@@ -1,0 +1,41 @@
+import type { Clock } from '../../../ports/clock.js';
+import type { StorageSpace } from '../../../ports/domain/health.js';
+import type { Authenticator } from '../../../ports/http.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { BodyReader } from '../body/body-reader.js';
+import type { FairSlots } from '../limits/fair-slots.js';
+import type { RequestsInFlight } from '../limits/requests-in-flight.js';
+import type { RateLimits } from '../limits/rate-limits.js';
+import type { StreamServices } from '../streams/stream-services.js';
+import type { OpenRequests } from '../transport/open-requests.js';
+import type { RequestMetrics } from '../transport/request-metrics.js';
+import type { ResponseSender } from '../transport/response-sender.js';
+import type { TokenLeakGuard } from '../validation/token-leak-guard.js';
+import type { AddressResolver } from '../wire/client-address.js';
+import type { ErrorCodeTable } from '../wire/error-code-table.js';
+import type { buildStandardHeaders } from '../wire/headers.js';
+
+export interface RouteServices {
+  authenticator: Authenticator;
+  codes: ErrorCodeTable;
+  space: StorageSpace | null;
+  limits: RateLimits;
+  bodies: BodyReader;
+  texts: TokenLeakGuard;
+  inFlight: RequestsInFlight;
+  turns: FairSlots;
+  pageTurns: FairSlots;
+  streams: StreamServices;
+  sending: ResponseSender;
+  requests: OpenRequests;
+  addressOf: AddressResolver;
+  timings: RequestMetrics;
+  log: Logger;
+  clock: Clock;
+  ids: Ids;
+  debug: boolean;
+  secure: boolean;
+  servesPage: (location: string) => boolean;
+  headers: ReturnType<typeof buildStandardHeaders>;
+}

@@ -1,0 +1,100 @@
+/**
+ * Installs releases from a server until it offers no more (contract 90, defaults: steps), for
+ * updates and installations.
+ */
+import { rm } from 'node:fs/promises';
+import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
+import { toPrintable } from '../../../lib/text/printable.js';
+import { resolveServerPath } from '../options/address.js';
+import { downloadPackage, ContentMismatch, downloadToMemory } from '../net/download.js';
+import { installVerified, type CarryOver } from './verified-install.js';
+import type { Installation } from './installation.js';
+import { findRelease, type FoundRelease } from './release-finder.js';
+import type { ManifestPlace, UpdateQuery, UpdateServiceClient } from './server.js';
+import { checkSpace } from './space.js';
+
+/**
+ * Maximum steps of an old installation (contract 40, publishing), so that a faulty server cannot
+ * cause an endless loop.
+ */
+const MAX_STEPS = 8;
+
+export interface UpdateContext {
+  question: UpdateQuery;
+  fresh: boolean;
+  beforePlan: () => Promise<void>;
+  carryOver: CarryOver;
+}
+
+export async function installOffered(
+  installation: Installation,
+  server: UpdateServiceClient,
+  { question, fresh, beforePlan, carryOver }: UpdateContext,
+): Promise<number> {
+  const { output } = installation.agent;
+  let { version } = question;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const fetched = await fetchOffered(installation, server, {
+      question: { ...question, version },
+      fresh: fresh && step === 0,
+    });
+    if (fetched === null) return step;
+    const { found, archive } = fetched;
+    const { manifest } = found.release;
+    await installVerified(installation, { release: found.release, archive, beforePlan, carryOver });
+    await rm(archive, { force: true });
+    output.reportUpdated(fresh && step === 0 ? null : version, manifest.version);
+    version = manifest.version;
+    if (!found.more) return step + 1;
+  }
+  const { root } = installation.layout;
+  output.warn(`${MAX_STEPS} steps were taken, and ${root} is not at the newest version yet: run the agent again`);
+  return MAX_STEPS;
+}
+
+/**
+ * Fetches the offer and its package. Mismatching bytes lead to one more query, because the release
+ * may have been replaced.
+ */
+async function fetchOffered(
+  installation: Installation,
+  server: UpdateServiceClient,
+  asked: { question: UpdateQuery; fresh: boolean },
+): Promise<{ found: FoundRelease; archive: string } | null> {
+  const { network, output } = installation.agent;
+  const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
+    downloadToMemory({ url: resolveServerPath(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.releaseWarnings());
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const found = await findRelease(installation, server, asked, readManifest);
+      return found && { found, archive: await fetchPackage(installation, server, found) };
+    } catch (error) {
+      if (!(error instanceof ContentMismatch) || attempt > 0) throw error;
+    }
+  }
+}
+
+async function fetchPackage(
+  { agent, layout }: Installation,
+  server: UpdateServiceClient,
+  found: FoundRelease,
+): Promise<string> {
+  const { network, output, hooks, signal } = agent;
+  const { manifest } = found.release;
+  const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
+  const { sha256, size } = manifest.package;
+  const notes = found.offered.notes === null ? '' : `: ${toPrintable(found.offered.notes, 200)}`;
+  output.printNote('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
+  return downloadPackage(
+    layout.download,
+    { url: resolveServerPath(server.address, found.offered.packageUrl), size, sha256 },
+    {
+      network,
+      hooks,
+      signal,
+      onAccepted: () => output.releaseWarnings(),
+      onProgress: (done, before) => output.drawProgress('downloading', done, size, before),
+    },
+  );
+}

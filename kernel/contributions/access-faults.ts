@@ -1,0 +1,41 @@
+import Joi from 'joi';
+import type { BasicGuard } from '../../ports/http.js';
+import { functionSchema, type SchemaOf } from './part-schemas.js';
+
+export function findAccessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
+  if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
+  if (access === 'public' || isBasicRule(access)) return [];
+  return [access].flat().flatMap((rule: unknown) => findRuleFaults(rule, scopes));
+}
+
+export const formatUnknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
+export const isSessionRule = (rule: object): boolean => {
+  const role: unknown = (rule as { session?: unknown }).session;
+  return role === 'admin' || role === 'member';
+};
+/** HTTP Basic cannot be combined with other rules. */
+const isBasicRule = (access: unknown): boolean =>
+  access !== null &&
+  typeof access === 'object' &&
+  'basic' in access &&
+  basicRuleSchema.validate(access, { convert: false, allowUnknown: false }).error === undefined;
+const basicRuleSchema = Joi.object({
+  basic: Joi.object({ realm: Joi.string().required(), authorize: functionSchema } satisfies SchemaOf<BasicGuard>)
+    .unknown()
+    .required(),
+}).required();
+
+function findRuleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
+  if (rule === null || typeof rule !== 'object') return [formatUnknownRule(rule)];
+  const { intake, ...rest } = rule as Record<string, unknown>;
+  const [kind, ...more] = Object.keys(rest);
+  const asked = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
+  if (more.length > 0 || (intake !== undefined && asked === null)) return [formatUnknownRule(rule)];
+  if (Array.isArray(asked) && asked.length > 0 && asked.every((scope) => typeof scope === 'string')) {
+    const unknown = asked.filter((scope) => !scopes.has(scope));
+    return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
+  }
+  const known =
+    kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSessionRule(rest);
+  return known ? [] : [formatUnknownRule(rule)];
+}

@@ -1,0 +1,113 @@
+/**
+ * Validates a posted form with an API schema and reports all errors, each as a sentence for its
+ * control. The schema's own messages name types and patterns, which suits API callers but not
+ * users.
+ */
+import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
+import { formatSentence } from '../../lib/sentence.js';
+import { formatInteger } from '../../lib/text/format-integer.js';
+import { invalid } from '../errors.js';
+
+const MAX_FORM_ENTRIES = 50;
+
+type FaultContext = Record<string, unknown>;
+
+const formatCount = (value: unknown): string => (typeof value === 'number' ? formatInteger(value) : String(value));
+
+/** Formats choices as `a, b or c`; null is an empty control. */
+const formatChoices = (valids: unknown): string => {
+  const names = (Array.isArray(valids) ? valids : []).filter((one) => one !== null && one !== '').map(String);
+  const last = names.pop() ?? '';
+  return names.length === 0 ? last : `${names.join(', ')} or ${last}`;
+};
+
+const formatLength = ({ limit, value }: FaultContext): string => {
+  const now = typeof value === 'string' ? `; these are ${formatCount(Array.from(value).length)}` : '';
+  return `${limit === 1 ? '1 character' : `${formatCount(limit)} characters`}${now}`;
+};
+const formatEntries = ({ limit }: FaultContext): string => (limit === 1 ? 'one' : formatCount(limit));
+
+const formatMissing = (): string => 'Fill this in.';
+const formatDate = (): string => 'Give a date and time such as 2026-11-22T08:00:00Z.';
+const formatAddress = (): string => 'Give a whole address that begins with https:// or http://.';
+
+/** By joi's error type. */
+const MESSAGE_FORMATTERS: Record<string, (context: FaultContext) => string> = {
+  'any.required': formatMissing,
+  'string.empty': formatMissing,
+  'any.only': ({ valids }) => `Choose ${formatChoices(valids)}.`,
+  'any.unknown': () => 'This cannot be set here.',
+  'string.base': () => 'Write text.',
+  'string.min': (context) => (context['limit'] === 1 ? formatMissing() : `Write at least ${formatLength(context)}.`),
+  'string.max': (context) => `Write at most ${formatLength(context)}.`,
+  'string.length': (context) => `Write exactly ${formatLength(context)}.`,
+  'string.email': () => 'Give an e-mail address such as ada@example.com.',
+  'string.uri': formatAddress,
+  'string.uriCustomScheme': formatAddress,
+  'string.guid': () => 'Give an id as the service writes it.',
+  'string.isoDate': formatDate,
+  'string.pattern.name': ({ name }) => `Use ${String(name)}.`,
+  'string.pattern.invert.name': ({ name }) => `The text must be ${String(name)}.`,
+  'string.pattern.base': () => 'The text does not have the form that is asked for.',
+  'number.base': () => 'Give a number.',
+  'number.unsafe': () => 'Give a smaller number.',
+  'number.infinity': () => 'Give a number.',
+  'number.integer': () => 'Give a whole number.',
+  'number.positive': () => 'Give a number above zero.',
+  'number.min': ({ limit }) => `Give ${formatCount(limit)} or more.`,
+  'number.max': ({ limit }) => `Give ${formatCount(limit)} or less.`,
+  'boolean.base': () => 'Choose yes or no.',
+  'array.base': () => 'Choose from the list.',
+  'array.min': (context) => `Choose at least ${formatEntries(context)}.`,
+  'array.max': (context) => `Give at most ${formatEntries(context)}.`,
+  'array.unique': () => 'Name each only once.',
+  'array.includesRequiredUnknowns': () => 'Choose at least one.',
+  'object.base': () => 'Give an object.',
+};
+
+/**
+ * Marks messages that the schema does not override: `.message(…)` and `.messages(…)` take
+ * precedence.
+ */
+const FORM_MESSAGE_MARK = '(words of the form)';
+
+/** Collects every error, marked, and drops fields that the schema lacks. */
+const FORM_OPTIONS: ValidationOptions = {
+  abortEarly: false,
+  stripUnknown: true,
+  errors: { label: false },
+  messages: Object.fromEntries(Object.keys(MESSAGE_FORMATTERS).map((type) => [type, FORM_MESSAGE_MARK])),
+};
+
+/** Matches the API's message about timestamps. */
+const TIMESTAMP_PATTERN = /RFC 3339/;
+
+/**
+ * Maps errors to controls. An error inside a list belongs to the list, one of several controls to
+ * the first.
+ */
+function toFieldFaults({ details }: ValidationError): Record<string, string> {
+  const faults = new Map<string, string>();
+  for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
+    const { peers = ['form'] } = context as { peers?: readonly string[] };
+    const name = String(path[0] ?? peers[0]);
+    const words = message === FORM_MESSAGE_MARK ? MESSAGE_FORMATTERS[type]?.(context) : TIMESTAMP_PATTERN.test(message) ? formatDate() : undefined;
+    if (!faults.has(name)) faults.set(name, words ?? formatSentence(message));
+  }
+  return Object.fromEntries(faults);
+}
+
+/**
+ * Returns the validated values of a posted form.
+ * @param schema of the API; unknown fields are dropped
+ * @param options additional validation options
+ * @throws ServiceError validation_failed: `fields` has a sentence for each invalid control
+ */
+export function fromForm(schema: ObjectSchema, given: object, options: ValidationOptions = {}): unknown {
+  const { value, error } = schema.validate(given, { ...FORM_OPTIONS, ...options }) as {
+    value: unknown;
+    error?: ValidationError;
+  };
+  if (error !== undefined) throw invalid(toFieldFaults(error));
+  return value;
+}

@@ -1,0 +1,72 @@
+import type { HttpServer } from '../ports/http-server.js';
+import type { Jobs } from '../ports/jobs.js';
+import type { UnlistedProxy } from '../ports/domain/system.js';
+import type { Ports } from '../ports/ports.js';
+import type { Processes } from '../ports/processes.js';
+import type { CollectionSpec, DocumentStore } from '../ports/store.js';
+import type { AppSettings, CommandSpec, Plugin } from './contract.js';
+import type { SectionSettings } from './plugin-registry.js';
+
+export interface KernelConfig extends SectionSettings {
+  app: AppSettings;
+  /** `storage.auto_migrate`. Embedded engines always migrate (contract 00, first start). */
+  auto_migrate: boolean;
+  plugin_timeout_ms: number;
+  /** For running requests and jobs at the stop. Default 10,000. */
+  stop_timeout_ms?: number;
+}
+
+/**
+ * The ports as adapters supply them; plugins see a part of `jobs`, which is absent in a process
+ * without jobs.
+ */
+export type SuppliedPorts = Omit<Ports, 'jobs'> & { jobs?: Jobs };
+
+/** Everything the kernel is built from; main.ts supplies it, tests supply fakes. */
+export interface KernelParts extends SuppliedPorts {
+  config: KernelConfig;
+  store: DocumentStore;
+  http?: HttpServer;
+  processes?: Processes;
+  builtin: readonly Plugin[];
+  builtinTested?: boolean;
+  plugins?: readonly string[];
+  bases?: readonly string[];
+  /** Called once the store answers, before anything is read from it. An error stops the boot. */
+  checkStore?: () => Promise<void>;
+  collections?: readonly CollectionSpec[];
+  freeBytes: () => Promise<number>;
+  /** Number of processes that serve the store, including this one. Absent: one. */
+  peers?: () => number;
+  pluginFailed?: () => void;
+  unlistedProxies?: () => readonly UnlistedProxy[];
+}
+
+/** `command` runs up to set up: no plugin is started, nothing listens, no job runs by itself. */
+export type KernelMode = 'serve' | 'command';
+
+export interface KernelBootOptions {
+  /** False: `serve` without a listening server (tests that inject requests). */
+  listen?: boolean;
+  /** False: `serve` without the plugins' `start` (`aos plugin check`). */
+  start?: boolean;
+  /** False: `serve` without scheduled jobs. */
+  jobs?: boolean;
+  /**
+   * False: pending migrations stay pending (`aos migrate` lists them first, `aos doctor` changes
+   * nothing).
+   */
+  migrate?: boolean;
+}
+
+export interface BootResult {
+  /** `http://127.0.0.1:8080`, or null if nothing listens. */
+  address: string | null;
+  ms: number;
+}
+
+export interface MountedCommand {
+  plugin: string;
+  spec: CommandSpec;
+  reason: string | null;
+}

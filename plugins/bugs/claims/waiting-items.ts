@@ -1,0 +1,41 @@
+/** Counts why `action=next` has no item to return (contract 20, leases: `waiting`). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Filter } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { excludeAssigned } from '../item/queue-filters.js';
+
+export interface WaitingItems {
+  reserved: number;
+  on_hold: number;
+  blocked: number;
+  released_by_you: number;
+  /** Targeted at another agent, or assigned to a user. */
+  for_others: number;
+  muted: number;
+}
+
+@injectable()
+export class WaitingItemCounter {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
+
+  /** @param holder key of the credential and agent (`getLeaseHolder` in item/lease.ts) */
+  async count(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
+    const { items, clock } = this.deps;
+    const now = clock.iso();
+    const { or, status: _status, ...filter } = query;
+    const within = (more: Filter): Promise<number> =>
+      items.count({ ...filter, ...(or !== undefined && { or }), ...more });
+    const open = (more: Filter): Promise<number> => within({ status: 'open', ...more });
+    const isLeftOut = excludeAssigned(query)['assignee'] === null;
+    const [reserved, on_hold, blocked, released_by_you, for_agents, for_people, muted] = await Promise.all([
+      within({ status: 'in_progress', 'claim.expires_at': { gt: now } }),
+      open({ 'held.at': { gt: '' } }),
+      open({ 'blocked.at': { gt: '' } }),
+      open({ queue_key: { gt: '' }, [`passed.${holder}`]: { gt: now } }),
+      open({ queue_key: { gt: '' }, target_agent: { ne: agent, gt: '' } }),
+      isLeftOut ? open({ queue_key: { gt: '' }, assignee: { gt: '' }, target_agent: { in: [null, agent] } }) : 0,
+      filter['muted'] === undefined ? open({ muted: true, muted_by_rule_id: { gt: '' } }) : open({ muted: true }),
+    ]);
+    return { reserved, on_hold, blocked, released_by_you, for_others: for_agents + for_people, muted };
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * This process's cache of all grouping rules, compiled on a project's first report. Without rules,
+ * a report costs one map lookup.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { collectAll } from '../../../lib/paging.js';
+import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { GroupingInput } from '../grouping/grouping-key.js';
+import type { RuleOutcome } from './compiled-rule.js';
+import { REVISION_ID, type GroupingRule, type RuleListDoc } from '../grouping/grouping-rule.js';
+import { GroupingRuleSet } from './rule-set.js';
+import { RuleSubject } from './rule-subject.js';
+
+const PAGE_SIZE = 100;
+const MAX_COMPILED_PROJECTS = 500;
+
+type RuleLists = ReadonlyMap<string, RuleListDoc>;
+
+@injectable()
+export class GroupingRuleCache {
+  readonly #copy: RevisionedCache<RuleLists>;
+  readonly #compiled = new BoundedMap<GroupingRuleSet>({ most: MAX_COMPILED_PROJECTS });
+
+  constructor(
+    @inject(DEPS)
+    private readonly deps: Pick<BugDeps, 'ruleLists' | 'ruleRevisions' | 'clock' | 'log' | 'grouping'>,
+  ) {
+    const { ruleLists, ruleRevisions, clock, log } = deps;
+    this.#copy = new RevisionedCache<RuleLists>({
+      revisions: ruleRevisions,
+      id: REVISION_ID,
+      read: async () => new Map((await collectAll(ruleLists, { limit: PAGE_SIZE })).map((list) => [list.id, list])),
+      monotonic: () => clock.monotonic(),
+      failed: (err) => log.error({ err }, 'the grouping rules could not be read again'),
+    });
+  }
+
+  /**
+   * Applies the project's rules. Returns no promise when the cache is fresh and matching is fast.
+   */
+  evaluate(report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
+    const lists = this.#copy.get();
+    return lists instanceof Promise ? lists.then((read) => this.#evaluate(read, report)) : this.#evaluate(lists, report);
+  }
+
+  listCached(project: string): readonly GroupingRule[] {
+    return this.#copy.current?.get(project)?.rules ?? [];
+  }
+
+  find(id: string): { project: string; rule: GroupingRule } | null {
+    for (const { id: project, rules } of this.#copy.current?.values() ?? []) {
+      const rule = rules.find((one) => one.id === id);
+      if (rule !== undefined) return { project, rule };
+    }
+    return null;
+  }
+
+  get size(): number {
+    return [...(this.#copy.current?.values() ?? [])].reduce((sum, { rules }) => sum + rules.length, 0);
+  }
+
+  /**
+   * Must be called after writing rules. The change is active here when this resolves, elsewhere
+   * within two seconds.
+   */
+  publishChange(): Promise<void> {
+    return this.#copy.publishChange();
+  }
+
+  async reload(): Promise<void> {
+    await this.#copy.reload();
+  }
+
+  #evaluate(lists: RuleLists, report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
+    const list = lists.get(report.project);
+    if (list === undefined || list.rules.length === 0) return null;
+    const { clock, grouping } = this.deps;
+    return this.#getRuleSet(list).evaluate(new RuleSubject(report, grouping.masks), () => clock.monotonic());
+  }
+
+  #getRuleSet(list: RuleListDoc): GroupingRuleSet {
+    const name = `${list.id} ${list.rev}`;
+    const before = this.#compiled.get(name);
+    if (before !== undefined) return before;
+    const made = GroupingRuleSet.compile(list.rules, this.deps.log);
+    this.#compiled.set(name, made);
+    return made;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The flood rule (contract 21, flood): counts the items that a source created within the hour, and
+ * finds the item of a coarse key. The first coarse keys are stored with the source, because most
+ * sources create few items; later ones are documents of `keys`. A stored entry is validated on use,
+ * because its item may have been deleted or merged.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { HOUR_MS } from '../../../lib/time.js';
+import type { Filter, Update } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { hashWithinProject } from '../item/document-ids.js';
+import type { FloodDoc } from '../item/model.js';
+import { COARSE_KEYS_FIELD } from '../item/stored-field-names.js';
+import { computeFloodKey, type FloodKeys, type Grouping, type GroupingInput } from '../grouping/grouping-key.js';
+
+const MAX_INLINE_KEYS = 25;
+
+export interface FloodSource extends FloodKeys {
+  project: string;
+  /** Null if not read, because no item has the report's coarse key. */
+  stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS_FIELD> | null;
+}
+
+@injectable()
+export class FloodDetector {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
+
+  async findSource(report: GroupingInput, project: string, grouping: Grouping): Promise<FloodSource | null> {
+    // Only errors flood: users who report a bug or a feature request decide its type themselves.
+    if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
+    const flood = computeFloodKey(report, grouping);
+    if (flood === null) return null;
+    const stored =
+      flood.coarse_key === null ? null : await this.deps.floods.get(hashWithinProject(project, flood.source));
+    return { ...flood, project, stored };
+  }
+
+  isFlooded({ stored }: FloodSource): boolean {
+    const first = stored?.made_at.at(-this.deps.grouping.flood_items);
+    return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
+  }
+
+  /** Returns the dedup key of the first item with the coarse key, if stored with its source. */
+  async findFirstKey({ coarse_key, stored }: FloodSource): Promise<string | null> {
+    for (const { key, item } of stored?.[COARSE_KEYS_FIELD] ?? []) {
+      const first = key === coarse_key ? await this.deps.items.get(item) : null;
+      if (first !== null) return first.dedup_key;
+    }
+    return null;
+  }
+
+  getSeparateKey({ coarse_key, stored }: FloodSource): string | null {
+    return (stored?.[COARSE_KEYS_FIELD]?.length ?? 0) < MAX_INLINE_KEYS ? null : coarse_key;
+  }
+
+  buildCountWrite(source: FloodSource, item: string): { change: Filter; update: Update } {
+    const { clock, grouping } = this.deps;
+    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
+    const { coarse_key: key } = source;
+    // Without `keep`, concurrent creations may exceed the maximum by a few entries, but none is
+    // lost.
+    const isFirst = key !== null && this.getSeparateKey(source) === null;
+    const push = { made_at, ...(isFirst && { [COARSE_KEYS_FIELD]: { each: [{ key, item }] } }) };
+    return { change: { id: hashWithinProject(source.project, source.source) }, update: { push } };
+  }
+}

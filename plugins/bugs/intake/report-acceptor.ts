@@ -1,0 +1,74 @@
+/**
+ * First step of the intake: the stored form of the report, the rule that mutes it, and its keys.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DAY_MS } from '../../../lib/time.js';
+import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
+import type { RuleOutcome } from '../grouping-rules/compiled-rule.js';
+import { applyRuleOutcome } from '../grouping-rules/rule-outcome.js';
+import type { ReportTimes } from '../item/first-document.js';
+import { PersonHasher } from '../store/people-sketches.js';
+import { CombinedReportFilter } from '../muting/report-filters.js';
+import { ClientRefService } from '../store/client-refs.js';
+import { cleanReport } from '../text/clean-report.js';
+import { scrubReport } from '../text/scrub-report.js';
+import type { AcceptedReport } from './incoming-report.js';
+
+/**
+ * Limits how far a report with a public key can move a first sighting back: to the retention of
+ * payloads.
+ */
+const MAX_PUBLIC_AGE_MS = 30 * DAY_MS;
+
+const hasIntakeKey = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
+
+@injectable()
+export class ReportAcceptor {
+  readonly #persons: PersonHasher;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
+    @inject(CombinedReportFilter) private readonly filters: CombinedReportFilter,
+    @inject(ClientRefService) private readonly refs: ClientRefService,
+    @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
+  ) {
+    this.#persons = new PersonHasher(deps.peopleKey);
+  }
+
+  /** @throws ServiceError unknown_project */
+  async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
+    const scrubbed = scrubReport(cleanReport(given));
+    const { project, client_ref } = scrubbed;
+    await this.deps.projects.requireAccepting(project, 'reports');
+    const found = this.#evaluateRules(scrubbed);
+    const ruling = found instanceof Promise ? await found : found;
+    const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
+    // Ignore rules match the stored form, so a rule created from the text on a page matches again.
+    const muting = given.muted_by === undefined ? this.#findMute(titled) : given.muted_by;
+    const mute = muting instanceof Promise ? await muting : muting;
+    const report = mute === null ? titled : { ...titled, muted_by: mute };
+    const ref = client_ref ? { id: this.refs.toRefId(project, client_ref, hasIntakeKey(report)), opened: false } : null;
+    const keyed = applyRuleOutcome(scrubbed, ruling, this.deps.grouping.masks);
+    const person = given.user ? this.#persons.toFingerprint(project, given.user) : null;
+    const { now, occurred } = this.#getMoment(report);
+    return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
+  }
+
+  /** Uses the rule cache, which does not read the store when no rule matches. */
+  #findMute(report: Report): Mute | null | Promise<Mute | null> {
+    return report.type === 'error' ? this.filters.findMute(report) : null;
+  }
+
+  #evaluateRules(report: Report): RuleOutcome | null | Promise<RuleOutcome | null> {
+    return report.type === 'error' ? this.rules.evaluate(report) : null;
+  }
+
+  #getMoment(report: Report): ReportTimes {
+    const now = this.deps.clock.now();
+    const occurred = typeof report.occurred_at === 'string' ? Date.parse(report.occurred_at) : now;
+    if (Number.isNaN(occurred)) return { now, occurred: now };
+    return { now, occurred: Math.min(Math.max(occurred, hasIntakeKey(report) ? now - MAX_PUBLIC_AGE_MS : occurred), now) };
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * Every number is an index range: `queue_key` starts with the severity and marks regressions, so
+ * waiting items are counted without reading them. Rejected: counting by the filters of the views,
+ * which reads every open item.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { iteratePages } from '../../../lib/paging.js';
+import { ReadCache } from '../../../lib/caching/read-cache.js';
+import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
+import type {
+  ChangedGroup,
+  ErrorGroup,
+  ErrorGroupQuery,
+  ErrorGroups,
+  FilterCounts,
+} from '../../../ports/domain/bugs.js';
+import { matchesFilter } from '../../../ports/document.js';
+import type { Filter, Sort } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { AttentionService, type AttentionSummary } from './attention.js';
+import { FilterCountService, type CountedFilter } from './filter-counts.js';
+import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
+import { LeaseService } from '../claims/leases.js';
+import { addIndirectMatches } from '../store/indirect-matches.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc } from '../item/model.js';
+import { listDailyCounts, listHourlyCounts } from '../item/occurrence-rate.js';
+import { SEVERITIES } from '../item/severity.js';
+import { toGroupView } from '../item/api-views.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+
+const DEFAULT_ROW_LIMIT = 50;
+const MAX_SUMMED_GROUPS = 1000;
+const BATCH_SIZE = 100;
+const MAX_CHANGES = 100;
+const CACHE_TTL_MS = 10_000;
+
+/** Waiting items: open, not muted, not claimed. */
+export interface BoardCounts {
+  open: number;
+  critical: number;
+  regressed: number;
+  in_progress: number;
+  needs_info: number;
+  resolved: number;
+}
+
+/** Item count above which all users share the tab counts for two seconds. */
+const LARGE_STORE_ITEM_COUNT = 2_000;
+const COUNT_TTL_MS = 2_000;
+
+interface HourlySums {
+  counts: number[];
+  groups: number;
+  complete: boolean;
+}
+
+const MAX_WAIT_MS = 20;
+
+function toUpperBound({ lt }: { lt?: string | number }, value: string | number): string | number {
+  return lt !== undefined && lt < value ? lt : value;
+}
+
+function toItemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
+  const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
+  return { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
+}
+
+@injectable()
+export class ItemBoard implements ErrorGroups {
+  readonly #totals: ReadCache<number>;
+  readonly #counts: CoalescedCache<BoardCounts>;
+  #sums: { key: string; at: number; value: Promise<HourlySums | null> } | null = null;
+
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(LeaseService) private readonly leases: LeaseService,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(AttentionService) private readonly attentionService: AttentionService,
+    @inject(FilterCountService) private readonly filterCountService: FilterCountService,
+  ) {
+    const monotonic = (): number => deps.clock.monotonic();
+    this.#totals = new ReadCache({ max: 200, ttlMs: CACHE_TTL_MS, now: monotonic });
+    this.#counts = new CoalescedCache(() => this.#countWaiting(), {
+      maxAgeMs: COUNT_TTL_MS,
+      monotonic,
+      isSmall: ({ open, resolved }) => open + resolved <= LARGE_STORE_ITEM_COUNT,
+    });
+  }
+
+  /**
+   * Returns one page of rows.
+   * @throws InvalidCursor
+   */
+  async listRows(
+    query: ItemQuery,
+    page: { sort?: SortName; limit?: number; cursor?: string | null },
+  ): Promise<ReadablePage<ErrorGroup>> {
+    await this.leases.writeExpired();
+    const found = await findReadable(this.deps.items, {
+      filter: toItemFilter(await addIndirectMatches(this.deps, query)),
+      sort: toItemSort(page.sort),
+      limit: page.limit ?? DEFAULT_ROW_LIMIT,
+      after: page.cursor ?? null,
+    });
+    return { ...found, items: found.items.map((doc) => toGroupView(doc, this.deps.clock.now())) };
+  }
+
+  list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
+    const { sort, limit, cursor } = query;
+    return this.listRows(toItemQuery(query), { sort, limit, cursor });
+  }
+
+  count(query: ErrorGroupQuery): Promise<number | null> {
+    const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
+    return this.countItems(`error ${JSON.stringify(filters)}`, toItemQuery(query));
+  }
+
+  getFilterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null> {
+    const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
+    return this.countByFilter(`error ${JSON.stringify(filters)}`, toItemQuery(query), [
+      'error_level',
+      'status',
+      'project',
+    ]);
+  }
+
+  /** Counts the items per filter value; null when the counts take too long for a page. */
+  countByFilter(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
+    return this.filterCountService.getCounts(key, query, names);
+  }
+
+  listChanges(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    return this.listChangedGroups(toItemQuery(query), since);
+  }
+
+  /**
+   * Delta query of a live list (contract 00, lists), polled every few seconds. It reads by type and
+   * project; the other filters are checked on each item, because their fields may have changed.
+   */
+  async listChangedGroups(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    const mark = this.watermark.getSafeMark();
+    if (since === null) return { items: [], mark };
+    await this.leases.writeExpired();
+    const { type, project } = query;
+    const begin = this.watermark.getStart(since);
+    const filter: Filter = { ...toItemFilter({ type, project }), updated_at: { gte: begin } };
+    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: MAX_CHANGES });
+    const all = toItemFilter(await addIndirectMatches(this.deps, query));
+    const now = this.deps.clock.now();
+    const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matchesFilter(doc, all) }));
+    const last = page.items.at(-1)?.updated_at;
+    return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
+  }
+
+  /**
+   * Returns the item after another one in a list, even if that one no longer matches. Ids break
+   * ties, as in the list.
+   */
+  async findNext(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
+    await this.leases.writeExpired();
+    const filter = toItemFilter(await addIndirectMatches(this.deps, query));
+    const order = toItemSort(sort);
+    const [path] = order[0] as Sort[number];
+    const value = doc[path as 'last_seen_at' | 'severity_rank'];
+    const bounds = (filter[path] ?? {}) as object;
+    const damaged = (): void => undefined;
+    const [alike, below] = await Promise.all([
+      this.deps.items.find({
+        filter: { ...filter, [path]: value, id: { lt: doc.id } },
+        sort: [['id', 'desc']],
+        limit: 1,
+        damaged,
+      }),
+      this.deps.items.find({
+        filter: { ...filter, [path]: { ...bounds, lt: toUpperBound(bounds, value) } },
+        sort: order,
+        limit: 1,
+        damaged,
+      }),
+    ]);
+    const next = alike.items[0] ?? below.items[0];
+    return next === undefined ? null : toGroupView(next, this.deps.clock.now());
+  }
+
+  /**
+   * Counts the items of a list; null when no index serves the filter in time. The count continues
+   * for the next request.
+   * @param key identifies the query
+   */
+  countItems(key: string, query: ItemQuery): Promise<number | null> {
+    return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
+      this.deps.items.count(toItemFilter(await addIndirectMatches(this.deps, query))),
+    );
+  }
+
+  countAvailable(): Promise<number> {
+    return this.deps.items.count({ queue_key: { gt: '' } });
+  }
+
+  getWaitingCounts(): Promise<BoardCounts> {
+    return this.#counts.get();
+  }
+
+  async #countWaiting(): Promise<BoardCounts> {
+    await this.leases.writeExpired();
+    const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
+    const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
+      this.countAvailable(),
+      of({ queue_key: { prefix: '0' } }),
+      of({ status: 'in_progress' }),
+      of({ status: 'needs_info' }),
+      of({ status: 'resolved' }),
+      ...SEVERITIES.map((_, rank) => of({ queue_key: { prefix: `${rank}0` } })),
+    ]);
+    return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
+  }
+
+  getAttention(limit: number): Promise<AttentionSummary> {
+    return this.attentionService.getSummary(limit);
+  }
+
+  listHourlyCounts(doc: ItemDoc, length: number): number[] {
+    return listHourlyCounts(doc.hours, this.deps.clock.now(), length);
+  }
+
+  listDailyCounts(doc: ItemDoc): number[] {
+    return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
+  }
+
+  getHourlyCounts(hours: number): Promise<HourlySums | null> {
+    const at = this.deps.clock.now();
+    const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
+    if (this.#sums?.key === key && at - this.#sums.at < CACHE_TTL_MS) return this.#sums.value;
+    const sums = { key, at, value: this.#sumHours(hours, at) };
+    sums.value.catch(() => {
+      if (this.#sums === sums) this.#sums = null;
+    });
+    this.#sums = sums;
+    return sums.value;
+  }
+
+  async #sumHours(hours: number, now: number): Promise<HourlySums | null> {
+    const counts = Array.from({ length: hours }, () => 0);
+    const filter = { type: 'error', last_seen_at: { gte: toIsoString(now - hours * HOUR_MS) } };
+    let groups = 0;
+    let complete = true;
+    const damaged = (): void => void (complete = false);
+    for await (const items of iteratePages(this.deps.items, {
+      filter,
+      sort: toItemSort('last_seen_at'),
+      limit: BATCH_SIZE,
+      damaged,
+    })) {
+      if (groups >= MAX_SUMMED_GROUPS) {
+        complete = false;
+        break;
+      }
+      for (const doc of items)
+        listHourlyCounts(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
+      groups += items.length;
+    }
+    if (groups > 0) return { counts, groups, complete };
+    const any = { filter: { type: 'error' }, sort: toItemSort('last_seen_at'), limit: 1, damaged };
+    const { items } = await this.deps.items.find(any);
+    return items.length === 0 && complete ? null : { counts, groups, complete };
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Stored occurrences of an item, filtered by facet. They are at most fifty and stored packed, so
+ * they are read in small batches and filtered in memory.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { InvalidCursor } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { listSlotIds } from '../item/document-ids.js';
+import type { ItemDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { unpackOccurrence } from '../item/occurrence-payload.js';
+import { toOccurrenceView } from '../item/api-views.js';
+import { getFacets, matchesFacets, type OccurrenceFacets, type OccurrenceFilter } from './occurrence-facets.js';
+import type { PageResponse, PageRequest } from './page-request.js';
+
+const BATCH_SIZE = 10;
+
+export interface StoredOccurrencePlace extends OccurrenceFacets {
+  id: string;
+  received_at: string;
+}
+
+type OccurrenceOwner = Pick<ItemDoc, 'id' | 'parted'>;
+
+@injectable()
+export class StoredOccurrenceReader {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
+
+  async listPlaces({ id, parted }: OccurrenceOwner): Promise<StoredOccurrencePlace[]> {
+    const slots = listSlotIds(id);
+    const kept: StoredOccurrencePlace[] = [];
+    for (let from = 0; from < slots.length; from += BATCH_SIZE) {
+      const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
+      kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
+      // Slots are filled in order, so an empty batch is the last, unless a split left gaps.
+      if (whole.length === 0 && parted !== true) break;
+    }
+    return kept;
+  }
+
+  /**
+   * Returns a page of the matching occurrences, newest first.
+   * @throws InvalidCursor
+   */
+  async getPage(item: OccurrenceOwner, where: OccurrenceFilter, request: PageRequest): Promise<PageResponse> {
+    const after = request.cursor ? parseCursor(request.cursor) : null;
+    const fitting = (await this.listPlaces(item)).filter((one) => matchesFacets(one, where));
+    const marked = fitting.map(toCursor).toSorted().toReversed();
+    const rest = after === null ? marked : marked.filter((mark) => mark < after);
+    const shown = rest.slice(0, request.limit ?? 50);
+    const whole = await this.#read(shown.map(getCursorId), true);
+    const byId = new Map(whole.map((one) => [one.id, toOccurrenceView(one)]));
+    const more = rest.length > shown.length;
+    const page: PageResponse = {
+      items: shown.flatMap((mark) => byId.get(getCursorId(mark)) ?? []),
+      next_cursor: more ? Buffer.from(shown.at(-1) ?? '').toString('base64url') : null,
+      has_more: more,
+    };
+    return request.include_total === true ? { ...page, total: fitting.length } : page;
+  }
+
+  /** @param traced include the stack trace that the first one shares with its item */
+  async #read(ids: readonly string[], traced: boolean): Promise<OccurrenceDoc[]> {
+    if (ids.length === 0) return [];
+    const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
+    return Promise.all(
+      page.items.map((stored) => unpackOccurrence(stored, async (id) => (traced ? this.deps.texts.get(id) : null))),
+    );
+  }
+}
+
+/** Position in the order: the time, then the id. */
+const toCursor = ({ received_at, id }: StoredOccurrencePlace): string => `${received_at}~${id}`;
+const getCursorId = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
+const CURSOR_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;
+
+/** @throws InvalidCursor */
+function parseCursor(cursor: string): string {
+  const mark = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!CURSOR_PATTERN.test(mark)) throw new InvalidCursor();
+  return mark;
+}

@@ -1,0 +1,107 @@
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { MutableErrorGroup, Mute, GroupMuter } from '../../../ports/domain/bugs.js';
+import { toAlarmId } from './rate-alarms.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { ChangeSet } from '../item/change-set.js';
+import { ItemService } from '../store/item-service.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
+import { countLastHour, getNewestRate } from '../item/occurrence-rate.js';
+
+@injectable()
+export class MutingService implements GroupMuter {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(ItemService) private readonly items: ItemService,
+  ) {}
+
+  countGroups(project: string | null): Promise<number> {
+    return this.deps.items.count({ type: 'error', ...(project !== null && { project }) });
+  }
+
+  countMuted(ruleId: string): Promise<number> {
+    return this.deps.items.count({ muted_by_rule_id: ruleId });
+  }
+
+  async listGroups(query: {
+    project?: string | null;
+    muted_by?: string;
+    limit: number;
+    after?: string | null;
+  }): Promise<{ items: MutableErrorGroup[]; next: string | null }> {
+    const { project = null, muted_by, limit, after = null } = query;
+    const filter = {
+      type: 'error',
+      ...(project !== null && { project }),
+      ...(muted_by && { muted_by_rule_id: muted_by }),
+    };
+    const page = await this.deps.items.find({ filter, limit, after });
+    if (page.items.length === 0) return { items: [], next: null };
+    const texts = await this.deps.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
+    const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
+    return { items: page.items.map((item) => toMutable(item, byId.get(item.id))), next: page.next };
+  }
+
+  async mute(id: string, mute: Mute): Promise<boolean> {
+    return this.#change(id, (item, change) => {
+      if (item.muted) return false;
+      change.assign({
+        muted: true,
+        muted_reason: mute.reason,
+        muted_by_rule_id: mute.rule_id,
+        ...this.#buildSuppressedAlarm(item, mute),
+      });
+      change.addHistoryEntry('muted', { rule_id: mute.rule_id, reason: mute.reason, why: 'applied' });
+      return true;
+    });
+  }
+
+  async unmute(id: string, ruleId: string): Promise<boolean> {
+    return this.#change(id, (item, change) => planUnmute(item, change, ruleId));
+  }
+
+  async updateReason(id: string, mute: Mute): Promise<void> {
+    await this.#change(id, (item, change) => {
+      if (item.muted_by_rule_id !== mute.rule_id || item.muted_reason === mute.reason) return false;
+      change.assign({ muted_reason: mute.reason });
+      return true;
+    });
+  }
+
+  /** A rate from hours ago must not trigger an alarm of a newer rule. */
+  #buildSuppressedAlarm(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
+    const threshold = mute.alarm_threshold ?? null;
+    if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};
+    const { minute, count } = getNewestRate(item.minutes);
+    return count > threshold ? { alarm: toAlarmId(mute.rule_id, minute) } : {};
+  }
+
+  async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
+    if ((await this.deps.items.get(id)) === null) return false;
+    let done = false;
+    await this.items.change(id, 'system', (item, change) => {
+      done = plan(item, change);
+    });
+    return done;
+  }
+}
+
+/** Returns false when the rule does not mute the item. */
+export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
+  if (item.muted_by_rule_id !== ruleId) return false;
+  change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).addHistoryEntry('unmuted', { rule_id: ruleId });
+  return true;
+}
+
+const toMutable = (item: ItemDoc, texts: TextsDoc | undefined): MutableErrorGroup => ({
+  id: item.id,
+  ref: item.ref,
+  title: item.title,
+  error_message: texts?.error_message ?? null,
+  exception_class: item.exception_class,
+  project: item.project,
+  environment: item.environment,
+  hit_count: item.hit_count,
+  last_seen_at: item.last_seen_at,
+  muted: item.muted,
+  muted_by_rule_id: item.muted_by_rule_id,
+});

@@ -1,0 +1,247 @@
+import { View, getTimeZone, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { toHeadline } from '../../../lib/text/error-title.js';
+import { formatInteger } from '../../../lib/text/format-integer.js';
+import type { ItemAction } from '../../../ports/domain/bugs.js';
+import { toBugCaller } from '../caller.js';
+import type { ItemBoard, BoardCounts } from '../lists/item-board.js';
+import { SORT_NAMES, type SortName } from '../item/filters.js';
+import { STATUSES } from '../item/transitions.js';
+import { ACTION_GROUPS } from './bulk/bulk-actions.js';
+import type { FormProblem } from './shared/form.js';
+import type { PageDeps } from './shared/page-deps.js';
+import {
+  DEFAULT_LIST_QUERY,
+  buildBugsUrl,
+  toCanonicalQuery,
+  applyDefaultFilters,
+  FILTER_NAMES,
+  parseFilters,
+  toItemQuery,
+  listQuerySchema,
+  type ListFilters,
+  type ItemListQuery,
+} from './shared/list-query.js';
+import { buildViewTabs } from './saved-view-tabs.js';
+import { pickWarnings } from '../../../ports/store/skipped-documents.js';
+
+const SORT_LABELS: Record<SortName, string> = {
+  last_seen_at: 'Last seen',
+  created_at: 'Newest',
+  updated_at: 'Last changed',
+  severity: 'Severity',
+  hit_count: 'Most hits',
+  people: 'Most people',
+};
+
+const EXTRA_FILTERS = [
+  'environment',
+  'error_level',
+  'tag',
+  'version',
+  'host',
+  'claimed_by',
+  'assignee',
+  'target_agent',
+  'exception_class',
+  'file_path',
+  'muted',
+  'regression',
+  'first_seen',
+  'first_from',
+  'first_to',
+  'last_seen',
+  'last_from',
+  'last_to',
+] as const;
+
+const CHIP_LABELS = [
+  ['q', 'Search'],
+  ['status', 'Status'],
+  ['severity', 'Severity'],
+  ['type', 'Type'],
+  ['project', 'Project'],
+  ['environment', 'Environment'],
+  ['error_level', 'Level'],
+  ['exception_class', 'Class'],
+  ['file_path', 'File'],
+  ['tag', 'Tag'],
+  ['version', 'Version'],
+  ['host', 'Host'],
+  ['assignee', 'Assignee'],
+  ['claimed_by', 'Claimed by'],
+  ['target_agent', 'For agent'],
+  ['regression', 'Regression'],
+  ['muted', 'Muted'],
+  ['first_seen', 'First seen in the last'],
+  ['first_from', 'First seen from'],
+  ['first_to', 'First seen until'],
+  ['last_seen', 'Last seen in the last'],
+  ['last_from', 'Last seen from'],
+  ['last_to', 'Last seen until'],
+] as const;
+
+const TIME_SPAN_OPTIONS = [
+  { value: '1h', label: 'In the last hour' },
+  { value: '24h', label: 'In the last 24 hours' },
+  { value: '7d', label: 'In the last 7 days' },
+  { value: '30d', label: 'In the last 30 days' },
+];
+
+interface ListTab {
+  label: string;
+  query: string;
+  count?: keyof BoardCounts;
+}
+
+/** "Open" means available to agents, so muted items have a separate filter. */
+const LIST_TABS: readonly ListTab[] = [
+  { label: 'Open', query: 'muted=false&status=open', count: 'open' },
+  { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
+  { label: 'Regressed', query: 'status=open&regression=true&muted=false', count: 'regressed' },
+  { label: 'Claimed', query: 'status=in_progress', count: 'in_progress' },
+  { label: 'Needs info', query: 'status=needs_info', count: 'needs_info' },
+  { label: 'Resolved', query: 'status=resolved', count: 'resolved' },
+  { label: 'All', query: '' },
+];
+
+const CANONICAL_TAB_QUERIES = new Map(LIST_TABS.map(({ query }) => [query, toCanonicalQuery(parseFilters(query) ?? {})]));
+
+type TabCounts = Partial<Record<keyof BoardCounts, number | null>>;
+
+async function countProjectTabs(board: Pick<ItemBoard, 'countItems'>, project: string): Promise<TabCounts> {
+  const counted = LIST_TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
+  const totals = counted.map(async ({ query, count }) => {
+    const filters = toItemQuery({ ...parseFilters(query), project: [project] }, 0, 'UTC');
+    return [count, await board.countItems(toCanonicalQuery({ ...parseFilters(query), project: [project] }), filters)] as const;
+  });
+  return Object.fromEntries(await Promise.all(totals));
+}
+
+function buildTabs(now: string, counts: TabCounts, me: string): (object & { active: boolean })[] {
+  const mine: ListTab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
+  return [...LIST_TABS.slice(0, 1), mine, ...LIST_TABS.slice(1)].map(({ label, query, count }) => ({
+    label,
+    href: buildBugsUrl(query),
+    active: (CANONICAL_TAB_QUERIES.get(query) ?? toCanonicalQuery(parseFilters(query) ?? {})) === now,
+    count: count === undefined ? undefined : counts[count],
+  }));
+}
+
+function buildChips(
+  given: ListFilters & { sort?: SortName },
+  names: ReadonlyMap<string, string>,
+): { label: string; value: string; href: string }[] {
+  const said = (name: string, value: string | boolean): string => {
+    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    return name === 'project' ? (names.get(value) ?? value) : value;
+  };
+  return CHIP_LABELS.flatMap(([name, label]) =>
+    (given[name] ?? []).map((value) => ({
+      label,
+      value: said(name, value),
+      href: buildBugsUrl(toCanonicalQuery({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
+    })),
+  );
+}
+
+function formatItemCount(shown: number, total: number | null): string {
+  if (total === null) return `${shown} items shown, more follow`;
+  const items = total === 1 ? '1 item' : `${formatInteger(total)} items`;
+  return shown < total ? `${shown} of ${items}` : items;
+}
+
+function buildFirstReportCommand(baseUrl: string): string {
+  const item = JSON.stringify({ project: 'shop', title: 'Total is wrong with two vouchers', severity: 'high' });
+  return [
+    `curl ${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/report \\`,
+    `  -H "Authorization: Bearer $SVC_TOKEN" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${item}'`,
+  ].join('\n');
+}
+
+export async function buildListView(
+  { services: { board, views }, numbers, deps: { clock, projects }, actions, baseUrl, timezone }: PageDeps,
+  request: HttpRequest,
+  asked: ItemListQuery,
+  problem: Partial<FormProblem> = {},
+): Promise<View> {
+  const chosen = request.chosenProject;
+  const given = applyDefaultFilters(asked, chosen !== undefined);
+  const { sort, cursor, ...filters } = given;
+  const now = toCanonicalQuery(filters);
+  const own = chosen === undefined ? given : { ...given, project: undefined };
+  const { sort: _order, cursor: _page, ...ownFilters } = own;
+  const said = toCanonicalQuery(ownFilters);
+  const from = clock.iso();
+  const query = toItemQuery(filters, clock.now(), getTimeZone(request.principal, timezone()));
+  const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
+    board.listChangedGroups(query, null),
+    board.listRows(query, { sort, cursor }),
+    chosen === undefined ? board.getWaitingCounts() : countProjectTabs(board, chosen),
+    board.countByFilter(now, query, ['status', 'severity', 'type', 'project']),
+    projects.list(),
+    buildViewTabs(views, request, { search: toCanonicalQuery(own), projects: filters.project ?? [] }),
+    numbers.read(),
+  ]);
+  const all = cursor === undefined && page.next === null;
+  const total = all ? page.items.length : now === DEFAULT_LIST_QUERY && counts.open ? counts.open : await board.countItems(now, query);
+  const quick = buildTabs(said, counts, toBugCaller(request.principal).name);
+  const named = [...quick, ...saved].some(({ active }) => active);
+  const names = new Map(known.map(({ slug, name }) => [slug, name]));
+  const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};
+  const rare = EXTRA_FILTERS.some((name) => filters[name]?.length) && !named;
+  return new View('bugs', {
+    items: page.items.map((item) =>
+      // Assigned to the page's own row, because spreading so many fields is expensive.
+      Object.assign(item, toHeadline(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
+    ),
+    mute: muting.mute,
+    spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
+    beside,
+    next_cursor: page.next,
+    found: formatItemCount(page.items.length, total && Math.max(total, page.items.length)),
+    tabs: quick,
+    query: { ...given, view: now === '' ? 'all' : undefined },
+    chips: said === DEFAULT_LIST_QUERY ? [] : buildChips({ ...ownFilters, sort }, names),
+    spans: TIME_SPAN_OPTIONS,
+    set: FILTER_NAMES.filter((name) => filters[name]?.length).length,
+    saved,
+    command: buildFirstReportCommand(baseUrl()),
+    filtered: said !== '' && said !== DEFAULT_LIST_QUERY,
+    // For an empty list, checks whether any items exist.
+    any: page.items.length > 0 || (now === DEFAULT_LIST_QUERY && (await board.countItems('', {})) !== 0),
+    match: toCanonicalQuery(given),
+    nameable: !named && toCanonicalQuery(given) !== '',
+    flow: chosen === undefined && flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
+    live: { query: now, mark: changes.mark, from, first: cursor === undefined },
+    more_open: rare || (sort !== undefined && !named),
+    statuses: STATUSES,
+    sorts: SORT_NAMES.map((value) => ({ value, label: SORT_LABELS[value] })),
+    projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
+    actions: ACTION_GROUPS,
+    ...pickWarnings(page),
+    ...problem,
+  });
+}
+
+export function buildItemListPages(page: PageDeps): PageSpec[] {
+  return [
+    {
+      path: '/bugs',
+      title: 'Bugs',
+      nav: {
+        section: 'work',
+        label: 'Bugs',
+        icon: 'bug',
+        order: 10,
+        also: ['items', 'issues', 'tickets', 'features', 'queue', 'tasks'],
+        badge: async () => (await page.services.board.countAvailable()) || null,
+      },
+      access: { session: 'member' },
+      projectQuery: 'project',
+      input: { query: listQuerySchema },
+      handle: (request) => buildListView(page, request, request.query),
+    },
+  ];
+}

@@ -1,0 +1,102 @@
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
+import type { ItemSectionInput } from './section.js';
+import { buildTimeline, type TimelineEntry } from './breadcrumb-timeline.js';
+import { buildContextTables, type ContextTable } from './context-tables.js';
+import { buildRequestView, type RequestView } from './request-curl.js';
+import { buildThreadViews, type ThreadView } from './thread-views.js';
+import { FrameOwnerIndex } from '../trace/frame-owners.js';
+import { FrameValueIndex } from '../trace/frame-values.js';
+import { buildRawTrace, buildTrace, type TraceView } from '../trace/trace-view.js';
+
+export const buildOccurrencesSection = ({ item, occurrences }: ItemSectionInput): object => ({
+  occurrences: { ...occurrences, items: occurrences.items.map((one, i) => buildOccurrenceRow(one, item, i === 0)) },
+});
+
+interface OccurrenceView {
+  id: string;
+  occurred_at: string;
+  received_at: string;
+  error_message: string | null;
+  error_level: string | null;
+  stack_trace: string | null;
+  file_path: string | null;
+  line_no: number | null;
+  commit_sha: string | null;
+  client_ref: string | null;
+  tags: string[];
+  context: Json;
+  breadcrumbs: Json;
+}
+
+export interface OccurrenceRow {
+  tags: string[];
+  message: string | null;
+  trace: TraceView | null;
+  crumbs: TimelineEntry[];
+  facts: object[];
+  request: RequestView | null;
+  threads: ThreadView[];
+  tables: ContextTable[];
+  has_payload: boolean;
+  open: boolean;
+}
+
+/**
+ * Maximum trace length, in characters, that is rendered frame by frame in a collapsed row, to limit
+ * rendering time.
+ */
+const MAX_PARSED_TRACE_LENGTH = 16_384;
+
+export function buildOccurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
+  const given = occurrence as OccurrenceView;
+  const own = (value: string | null, shown: string | null): string | null =>
+    value !== null && value !== '' && value !== shown ? value : null;
+  const stack = own(given.stack_trace, item.stack_trace);
+  const trace =
+    stack !== null && !open && stack.length > MAX_PARSED_TRACE_LENGTH
+      ? buildRawTrace(stack)
+      : buildTrace(stack, {
+          file: given.file_path,
+          line: given.line_no,
+          owners: new FrameOwnerIndex(given.context),
+          values: new FrameValueIndex(given.context),
+        });
+  const crumbs = buildTimeline(given.breadcrumbs, given.occurred_at);
+  const request = buildRequestView(given.context);
+  const threads = buildThreadViews(given.context);
+  const tables = buildContextTables(given.context);
+  const facts = [
+    { label: 'Received', at: isLate(given) ? given.received_at : null },
+    { label: 'File', value: own(formatLocation(given), formatLocation(item)), mono: true },
+    { label: 'Commit', value: own(given.commit_sha, item.commit_sha), mono: true },
+    { label: 'Client reference', value: own(given.client_ref, item.client_ref), mono: true },
+  ].filter((fact) => (fact.value ?? fact.at ?? null) !== null);
+  const tags = JSON.stringify(given.tags) === JSON.stringify(item.tags) ? [] : given.tags;
+  const has_payload =
+    trace !== null ||
+    crumbs.length > 0 ||
+    request !== null ||
+    threads.length + tables.length > 0 ||
+    facts.length > 0 ||
+    tags.length > 0;
+  return {
+    ...occurrence,
+    tags,
+    message: own(given.error_message, item.error_message),
+    trace,
+    crumbs,
+    facts,
+    request,
+    threads,
+    tables,
+    has_payload,
+    open,
+  };
+}
+
+const isLate = ({ occurred_at, received_at }: OccurrenceView): boolean =>
+  Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
+
+const formatLocation = ({ file_path, line_no }: Pick<OccurrenceView, 'file_path' | 'line_no'>): string | null =>
+  file_path === null || line_no === null ? file_path : `${file_path}:${line_no}`;

@@ -1,0 +1,58 @@
+/**
+ * Sections of the item page. Each has a template in `views/parts/` and a function here that
+ * prepares its fields; `item-view.ts` lists them.
+ */
+import type { HttpRequest } from '../../../../kernel/contract.js';
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
+import type { BugCaller } from '../../caller.js';
+import type { ItemDoc } from '../../item/model.js';
+import { OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
+import type { ItemDetail } from '../../lists/item-list.js';
+import type { ItemPart } from '../../lists/item-parts.js';
+import type { FormProblem } from '../shared/form.js';
+import type { PageDeps } from '../shared/page-deps.js';
+
+export interface PartPage<T = object> {
+  items: T[];
+  next: string | null;
+  paged: boolean;
+}
+
+export interface ItemSectionInput {
+  page: PageDeps;
+  request: HttpRequest;
+  caller: BugCaller;
+  detail: ItemDetail;
+  item: Item;
+  doc: ItemDoc;
+  context: string;
+  problem: Partial<FormProblem>;
+  occurrences: PartPage<object & { context?: Json }>;
+}
+
+export type ItemSection = (about: ItemSectionInput) => object | Promise<object>;
+
+const PAGE_SIZES: Record<ItemPart, number> = { occurrences: 5, comments: 50, activity: 20 };
+
+export const getQueryText = (request: HttpRequest, name: string): string => {
+  const value = request.query[name];
+  return typeof value === 'string' ? value : '';
+};
+
+export const parseOccurrenceFilter = ({ query }: Pick<HttpRequest, 'query'>): OccurrenceFilter =>
+  Object.fromEntries(
+    OCCURRENCE_FILTER_NAMES.flatMap((name) => {
+      const values = [query[name] ?? []].flat().filter((value) => typeof value === 'string' && value !== '');
+      return values.length === 0 ? [] : [[name, values]];
+    }),
+  );
+
+export async function loadPart(
+  { page: { services }, request, caller, item }: Pick<ItemSectionInput, 'page' | 'request' | 'caller' | 'item'>,
+  name: ItemPart,
+): Promise<PartPage> {
+  const after = getQueryText(request, name) || null;
+  const page = await services.parts.getPage(item.id, caller, name, { limit: PAGE_SIZES[name], cursor: after }, parseOccurrenceFilter(request));
+  return { items: page.items, next: page.next_cursor, paged: after !== null };
+}

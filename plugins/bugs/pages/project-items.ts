@@ -1,0 +1,55 @@
+import { toIsoString } from '../../../lib/time.js';
+import type { Clock } from '../../../kernel/contract.js';
+import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
+import type { ItemQuery } from '../item/filters.js';
+import type { ItemBoard } from '../lists/item-board.js';
+
+const MAX_ROWS = 6;
+const DAY_MS = 86_400_000;
+
+const SEVERITY_TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
+
+export function buildProjectItemsPart(board: Pick<ItemBoard, 'listRows' | 'countItems'>, clock: Pick<Clock, 'now'>): ProjectPartProvider {
+  return {
+    id: 'items',
+    order: 10,
+    loadPart: async ({ slug }) => {
+      const address = (search: string): string => `/bugs?project=${encodeURIComponent(slug)}&${search}`;
+      const open: ItemQuery = { project: [slug], status: ['open'], muted: [false] };
+      const figure = async (
+        label: string,
+        query: ItemQuery,
+        search: string,
+        tone: ProjectFigure['tone'] = null,
+      ): Promise<ProjectFigure> => {
+        const value = await board.countItems(`home ${slug} ${label}`, query);
+        return { label, value, href: address(search), tone: value ? tone : null };
+      };
+      const since = toIsoString(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
+      const [page, ...figures] = await Promise.all([
+        board.listRows(open, { sort: 'severity', limit: MAX_ROWS }),
+        figure('open', open, 'status=open&muted=false'),
+        figure('critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
+        figure('regressed', { ...open, regression: [true] }, 'status=open&regression=true&muted=false', 'warning'),
+        figure('new in 24 h', { ...open, first_seen_at: { gte: since } }, 'status=open&first_seen=24h&muted=false'),
+        figure('in progress', { project: [slug], status: ['in_progress'] }, 'status=in_progress'),
+      ]);
+      const nothing = page.items.length === 0 && figures.every(({ value }) => !value);
+      return {
+        heading: 'Open items',
+        all: { label: 'All items', href: address('status=open&muted=false') },
+        figures,
+        lines: page.items.map(({ ref, title, severity, last_seen_at }) => ({
+          title,
+          href: `/bugs/${ref}`,
+          detail: ref,
+          badge: { text: severity, tone: SEVERITY_TONES[severity] },
+          at: last_seen_at,
+        })),
+        empty: nothing
+          ? { text: 'Nothing is open.', label: 'Report something', href: `/bugs/new?project=${slug}` }
+          : null,
+      };
+    },
+  };
+}

@@ -1,0 +1,281 @@
+/**
+ * Grouping rules of the projects, for the API and the pages. Each change is one compare-and-set of
+ * the project's document, so concurrent writes preserve the order.
+ */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound } from '../../../kernel/errors.js';
+import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
+import { StoreConflict } from '../../../ports/store.js';
+import { toBugCaller, checkProjectAccess } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
+import { compileRule, RuleProblem } from '../grouping-rules/compiled-rule.js';
+import {
+  MAX_TOTAL_RULES,
+  MAX_PROJECT_RULES,
+  type GroupingRule,
+  type RuleBehaviour,
+  type RuleListDoc,
+} from '../grouping/grouping-rule.js';
+import { SecretGuard } from '../store/secret-guard.js';
+import { RuleTrialService, type RuleTrial } from './rule-trial.js';
+
+export type GroupingRuleFields = Partial<RuleBehaviour & Pick<GroupingRule, 'name' | 'enabled'>>;
+
+const MAX_ATTEMPTS = 50;
+const MAX_NAME_LENGTH = 200;
+
+@injectable()
+export class GroupingRuleService {
+  constructor(
+    @inject(DEPS)
+    private readonly deps: Pick<BugDeps, 'ruleLists' | 'projects' | 'audit' | 'clock' | 'ids'>,
+    @inject(GroupingRuleCache) private readonly book: GroupingRuleCache,
+    @inject(RuleTrialService) private readonly trials: RuleTrialService,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+  ) {}
+
+  /**
+   * Returns the rules in order of precedence.
+   * @throws ServiceError not_found (the project), insufficient_scope
+   */
+  async list(principal: Principal, project: string): Promise<GroupingRule[]> {
+    return (await this.#findList(principal, project))?.rules ?? [];
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async get(principal: Principal, project: string, id: string): Promise<GroupingRule> {
+    return getRule(await this.list(principal, project), id);
+  }
+
+  /**
+   * Appends the rule as the last one.
+   * @throws ServiceError not_found, insufficient_scope, validation_failed, conflict
+   */
+  async create(principal: Principal, project: string, fields: GroupingRuleFields): Promise<GroupingRule> {
+    await this.#findList(principal, project);
+    const rule = this.#buildRule(principal, fields);
+    validateRule(rule);
+    await this.secrets.rejectSecrets({ ...fields });
+    await this.book.reload();
+    if (this.book.size >= MAX_TOTAL_RULES)
+      throw conflict(`There are ${MAX_TOTAL_RULES} grouping rules, which is as many as every process keeps in memory.`);
+    await this.#write(project, (rules) => {
+      if (rules.length >= MAX_PROJECT_RULES)
+        throw conflict(
+          `The project has ${MAX_PROJECT_RULES} grouping rules, which is as many as each report is held against.`,
+        );
+      return [...rules, rule];
+    });
+    await this.#record(principal, 'created', project, rule);
+    return rule;
+  }
+
+  /**
+   * Changes the given fields only.
+   * @throws ServiceError as `create`
+   */
+  async change(principal: Principal, project: string, id: string, fields: GroupingRuleFields): Promise<GroupingRule> {
+    await this.get(principal, project, id);
+    await this.secrets.rejectSecrets({ ...fields });
+    let was: GroupingRule | null = null;
+    const rules = await this.#write(project, (before) => {
+      was = getRule(before, id);
+      const after = { ...mergeFields(was, fields), updated_at: this.deps.clock.iso() };
+      validateRule(after);
+      return before.map((rule) => (rule.id === id ? after : rule));
+    });
+    await this.#recordChange(principal, project, was, getRule(rules, id), Object.keys(fields));
+    return getRule(rules, id);
+  }
+
+  async #recordChange(
+    principal: Principal,
+    project: string,
+    was: GroupingRule | null,
+    is: GroupingRule,
+    given: readonly string[],
+  ): Promise<void> {
+    if (was === null) return;
+    const changed = given.filter((name) => !isUnchanged(name, was, is));
+    if (changed.length > 0)
+      await this.#record(principal, getAuditAction(changed, is), project, is, findChangedFields(was, is, changed));
+  }
+
+  /**
+   * Deletes the rule. Its groups remain; later reports are grouped without it.
+   * @throws ServiceError not_found
+   */
+  async remove(principal: Principal, project: string, id: string): Promise<void> {
+    const rule = await this.get(principal, project, id);
+    await this.#write(project, (rules) => {
+      getRule(rules, id);
+      return rules.filter((one) => one.id !== id);
+    });
+    await this.#record(principal, 'deleted', project, rule);
+  }
+
+  /**
+   * @param ids all rules of the project in their new order
+   * @throws ServiceError validation_failed unless every id is given exactly once
+   */
+  async reorder(principal: Principal, project: string, ids: readonly string[]): Promise<GroupingRule[]> {
+    await this.#findList(principal, project);
+    const after = await this.#write(project, (rules) => reorderRules(rules, ids));
+    await this.deps.audit()?.record(principal, 'grouping_rule.reordered', project, { rules: ids.length });
+    return after;
+  }
+
+  /**
+   * Moves the rule one position; no effect at the end of the list.
+   * @throws ServiceError not_found
+   */
+  async move(principal: Principal, project: string, id: string, by: -1 | 1): Promise<GroupingRule> {
+    const rules = await this.list(principal, project);
+    const rule = getRule(rules, id);
+    const ids = rules.map((one) => one.id);
+    const at = ids.indexOf(id);
+    const other = ids[at + by];
+    if (other === undefined) return rule;
+    [ids[at], ids[at + by]] = [other, id];
+    await this.reorder(principal, project, ids);
+    return rule;
+  }
+
+  /**
+   * Computes the effect of a rule on stored occurrences without storing anything.
+   * @param id the rule that it replaces; null: it is new and last
+   * @throws ServiceError not_found, insufficient_scope, validation_failed
+   */
+  async preview(
+    principal: Principal,
+    project: string,
+    fields: GroupingRuleFields,
+    id: string | null,
+  ): Promise<RuleTrial> {
+    const rules = await this.list(principal, project);
+    const known = id === null ? null : getRule(rules, id);
+    const tried = { ...(known === null ? this.#buildRule(principal, fields) : mergeFields(known, fields)), enabled: true };
+    validateRule(tried);
+    const after = known === null ? [...rules, tried] : rules.map((rule) => (rule.id === known.id ? tried : rule));
+    return this.trials.run(project, rules, after, tried.id);
+  }
+
+  #buildRule(principal: Principal, fields: GroupingRuleFields): GroupingRule {
+    const now = this.deps.clock.iso();
+    const empty: GroupingRule = {
+      id: this.deps.ids.uuid(),
+      name: '',
+      enabled: true,
+      exception_class: null,
+      message: null,
+      origin: null,
+      fingerprint: null,
+      title: null,
+      created_by: toBugCaller(principal).name,
+      created_at: now,
+      updated_at: now,
+    };
+    return mergeFields(empty, fields);
+  }
+
+  async #findList(principal: Principal, project: string): Promise<RuleListDoc | null> {
+    checkProjectAccess(toBugCaller(principal), project);
+    if ((await this.deps.projects.get(project)) === null) throw notFound(`project ${project.slice(0, 64)}`);
+    return this.deps.ruleLists.get(project);
+  }
+
+  async #write(project: string, plan: (rules: GroupingRule[]) => GroupingRule[]): Promise<GroupingRule[]> {
+    const { ruleLists, clock } = this.deps;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const before = await ruleLists.get(project);
+      const rules = plan(before?.rules ?? []);
+      const updated_at = clock.iso();
+      const done =
+        before === null
+          ? await insertList(ruleLists, { id: project, rev: 1, rules, updated_at })
+          : (await ruleLists.change(
+              { id: project, rev: before.rev },
+              { set: { rules: rules as never, updated_at }, inc: { rev: 1 } },
+            )) !== null;
+      if (!done) continue;
+      await this.book.publishChange();
+      return rules;
+    }
+    throw conflict('The rules of this project change too often at the moment; try again.');
+  }
+
+  async #record(
+    principal: Principal,
+    action: string,
+    project: string,
+    rule: GroupingRule,
+    change?: ChangedFields,
+  ): Promise<void> {
+    const details = { name: rule.name, project };
+    await this.deps.audit()?.record(principal, `grouping_rule.${action}`, rule.id, details, change);
+  }
+}
+
+async function insertList(lists: BugDeps['ruleLists'], list: RuleListDoc): Promise<boolean> {
+  try {
+    await lists.insert(list);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreConflict) return false;
+    throw error;
+  }
+}
+
+function getRule(rules: readonly GroupingRule[], id: string): GroupingRule {
+  const rule = rules.find((one) => one.id === id);
+  if (rule === undefined) throw notFound('grouping rule with this id');
+  return rule;
+}
+
+function reorderRules(rules: readonly GroupingRule[], ids: readonly string[]): GroupingRule[] {
+  const found = ids.map((id) => rules.find((rule) => rule.id === id));
+  if (new Set(ids).size !== rules.length || ids.length !== rules.length || found.includes(undefined))
+    throw invalid({ ids: `must name each of the ${rules.length} rules of the project once; read the list again` });
+  return found as GroupingRule[];
+}
+
+const toNonEmpty = (text: string | null): string | null => text?.trim() || null;
+
+function mergeFields(rule: GroupingRule, given: GroupingRuleFields): GroupingRule {
+  const after = { ...rule };
+  for (const field of ['exception_class', 'origin', 'title'] as const)
+    if (given[field] !== undefined) after[field] = toNonEmpty(given[field]);
+  // Spaces may be part of a pattern.
+  if (given.message !== undefined) after.message = given.message || null;
+  if (given.fingerprint !== undefined) after.fingerprint = given.fingerprint?.length ? given.fingerprint : null;
+  if (given.enabled !== undefined) after.enabled = given.enabled;
+  const named = given.name?.trim();
+  const unnamed = rule.name === '' || rule.name === getDefaultName(rule);
+  after.name = named || (given.name === undefined && !unnamed ? rule.name : getDefaultName(after));
+  return after;
+}
+
+const getDefaultName = ({ exception_class, message, origin }: RuleBehaviour): string =>
+  [exception_class, message, origin]
+    .filter((part) => part !== null)
+    .join(' · ')
+    .replace(/\p{Cc}/gu, ' ')
+    .slice(0, MAX_NAME_LENGTH);
+
+const isUnchanged = (name: string, before: GroupingRule, after: GroupingRule): boolean =>
+  JSON.stringify(before[name as keyof GroupingRule]) === JSON.stringify(after[name as keyof GroupingRule]);
+
+function getAuditAction(changed: readonly string[], { enabled }: GroupingRule): string {
+  if (changed.length > 1 || changed[0] !== 'enabled') return 'changed';
+  return enabled ? 'enabled' : 'disabled';
+}
+
+function validateRule(rule: GroupingRule): void {
+  try {
+    compileRule(rule);
+  } catch (error) {
+    if (error instanceof RuleProblem) throw invalid(error.fields);
+    throw error;
+  }
+}

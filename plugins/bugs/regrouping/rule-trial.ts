@@ -1,0 +1,132 @@
+/**
+ * Tries a change of grouping rules on a bounded number of stored occurrences. A report's own
+ * fingerprint or message template is not stored, so rules with `{{ default }}` or `{{ message }}`
+ * may produce other keys for such reports.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { GroupingInput } from '../grouping/grouping-key.js';
+import type { GroupingRule } from '../grouping/grouping-rule.js';
+import { applyRuleOutcome } from '../grouping-rules/rule-outcome.js';
+import { GroupingRuleSet } from '../grouping-rules/rule-set.js';
+import { RuleSubject } from '../grouping-rules/rule-subject.js';
+import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
+import type { ItemDoc } from '../item/model.js';
+import { unpackOccurrence } from '../item/occurrence-payload.js';
+import { computeTrialEffect, type GroupSummary, type TrialEffect, type TriedOccurrence } from './trial-effect.js';
+
+const MAX_GROUPS = 200;
+/** Stored occurrences tried per group; they are large. */
+const MAX_OCCURRENCES_PER_GROUP = 20;
+const BATCH_SIZE = 10;
+const MAX_TRIAL_MS = 8_000;
+const MAX_KEYS_PER_LOOKUP = 500;
+
+export interface RuleTrial extends TrialEffect {
+  groups: number;
+  occurrences: number;
+  complete: boolean;
+  says: string[];
+}
+
+@injectable()
+export class RuleTrialService {
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+
+  async run(
+    project: string,
+    before: readonly GroupingRule[],
+    after: readonly GroupingRule[],
+    ruleId: string,
+  ): Promise<RuleTrial> {
+    const { items, clock, log } = this.deps;
+    const sets = [GroupingRuleSet.compile(before, log), GroupingRuleSet.compile(after, log)] as const;
+    const ends = clock.monotonic() + MAX_TRIAL_MS;
+    const page = await items.find({
+      filter: { project, type: 'error' },
+      sort: [['last_seen_at', 'desc']],
+      limit: MAX_GROUPS,
+    });
+    const tried: TriedOccurrence[] = [];
+    let groups = 0;
+    for (const item of page.items) {
+      if (clock.monotonic() > ends) break;
+      for (const occurrence of await this.#tryOccurrences(item, sets)) tried.push(occurrence);
+      groups += 1;
+    }
+    const effect = computeTrialEffect(tried, ruleId, await this.#findGroups(project, tried));
+    const trial = {
+      groups,
+      occurrences: tried.length,
+      complete: page.next === null && groups === page.items.length,
+      ...effect,
+    };
+    return { ...trial, says: formatSentences(trial) };
+  }
+
+  async #tryOccurrences(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
+    const { occurrences, texts, grouping, clock } = this.deps;
+    const ids = listSlotIds(item.id).slice(0, MAX_OCCURRENCES_PER_GROUP);
+    const found: TriedOccurrence[] = [];
+    for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+      const page = await occurrences.find({
+        filter: { id: { in: ids.slice(from, from + BATCH_SIZE) } },
+        limit: BATCH_SIZE,
+      });
+      for (const stored of page.items) {
+        const doc = await unpackOccurrence(stored, (id) => texts.get(id));
+        const { type, project, title } = item;
+        const report: GroupingInput = { ...doc, type, project, title };
+        const subject = new RuleSubject(report, grouping.masks);
+        const now = (): number => clock.monotonic();
+        const [was, ruling] = [await sets[0].evaluate(subject, now), await sets[1].evaluate(subject, now)];
+        const keyOf = (of: typeof was): string => applyRuleOutcome(report, of, grouping.masks).dedup_key;
+        const { id, ref } = item;
+        const { origin } = subject;
+        const named = { id, ref, title };
+        found.push({ item: named, doc, origin, before: keyOf(was), after: keyOf(ruling), ruling });
+      }
+      if (page.items.length < BATCH_SIZE && item.parted !== true) break;
+    }
+    return found;
+  }
+
+  async #findGroups(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, GroupSummary & { id: string }>> {
+    const { keys, items } = this.deps;
+    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, MAX_KEYS_PER_LOOKUP);
+    if (asked.length === 0) return new Map();
+    const ids = asked.map((key) => hashWithinProject(project, key));
+    const leads = (await keys.find({ filter: { id: { in: ids } }, limit: MAX_KEYS_PER_LOOKUP })).items;
+    const led = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
+    const groups = new Map(
+      (await items.find({ filter: { id: { in: led } }, limit: MAX_KEYS_PER_LOOKUP })).items.map((g) => [g.id, g]),
+    );
+    return new Map(
+      leads.flatMap(({ key, counts_at, item_id }) => {
+        const group = groups.get(counts_at ?? item_id);
+        return group === undefined ? [] : [[key, { id: group.id, ref: group.ref, title: group.title }]];
+      }),
+    );
+  }
+}
+
+const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+function formatSentences(trial: Omit<RuleTrial, 'says'>): string[] {
+  const { groups, occurrences, fits, destinations, more_destinations, joined, split, complete } = trial;
+  const all = complete ? '' : ', of the groups seen last';
+  const there = destinations.filter(({ group }) => group !== null).length;
+  const made = destinations.length - there + more_destinations;
+  const places = [
+    ...(made > 0 ? [formatCount(made, 'new group')] : []),
+    ...(there > 0 ? [`${formatCount(there, 'group')} that exist${there === 1 ? 's' : ''}`] : []),
+  ];
+  return [
+    `The rule takes ${fits} of ${formatCount(occurrences, 'kept occurrence')} in ${formatCount(groups, 'group')}${all}.`,
+    places.length === 0
+      ? 'Later reports would be counted where they are counted today.'
+      : `Later reports like these would be counted in ${places.join(' and ')}.`,
+    ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} what is apart today.`] : []),
+    ...(split > 0 ? [`${formatCount(split, 'group')} of today would be divided.`] : []),
+  ];
+}

@@ -1,0 +1,68 @@
+/**
+ * Counters that move with the split-off part. They are exact while every occurrence is stored;
+ * otherwise the stored ones are a fair sample (contract 21, occurrences), and the counters are
+ * divided proportionally.
+ */
+import { DAY_MS } from '../../../lib/time.js';
+import type { ItemDoc } from '../item/model.js';
+import { toHourKey, toMinuteKey } from '../item/occurrence-rate.js';
+import type { SplitHalves } from './split-halves.js';
+
+export interface CounterShares {
+  hits: number;
+  estimated: boolean;
+  minutes: Record<string, number>;
+  hours: Record<string, number>;
+  days: Record<string, number>;
+}
+
+type ItemCounters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
+
+export function computeShares({ hit_count, minutes, hours, days = {} }: ItemCounters, { leaves, stays }: SplitHalves): CounterShares {
+  const kept = leaves.length + stays.length;
+  const estimated = hit_count > kept;
+  const share = leaves.length / kept;
+  const hits = estimated
+    ? Math.min(Math.max(Math.round(hit_count * share), leaves.length), hit_count - stays.length)
+    : Math.min(leaves.length, hit_count - 1);
+  const part = (
+    counters: Record<string, number>,
+    keyOf: (ms: number) => string,
+    of = leaves,
+  ): Record<string, number> => {
+    const seen = new Map<string, number>();
+    for (const { doc } of of) {
+      const key = keyOf(Date.parse(doc.received_at));
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+    }
+    const entries = Object.entries(counters).map(([key, n]): [string, number] => [
+      key,
+      estimated ? Math.floor(n * share) : Math.min(n, seen.get(key) ?? 0),
+    ]);
+    return Object.fromEntries(entries.filter(([, n]) => n > 0));
+  };
+  return {
+    hits,
+    estimated,
+    minutes: part(minutes, toMinuteKey),
+    hours: part(hours, toHourKey),
+    // Days contain only hours that are no longer stored.
+    days: part(
+      days,
+      (ms) => `d${Math.floor(ms / DAY_MS)}`,
+      leaves.filter(({ doc }) => hours[toHourKey(Date.parse(doc.received_at))] === undefined),
+    ),
+  };
+}
+
+export function buildShareDecrements({ hits, minutes, hours, days }: CounterShares): Record<string, number> {
+  const of = (name: string, counters: Record<string, number>): [string, number][] =>
+    Object.entries(counters).map(([key, n]) => [`${name}.${key}`, -n]);
+  return Object.fromEntries([
+    ['hit_count', -hits],
+    ['sample_base', -hits],
+    ...of('minutes', minutes),
+    ...of('hours', hours),
+    ...of('days', days),
+  ]);
+}

@@ -1,0 +1,132 @@
+/**
+ * Explains why the reports of an item are one group (contract 21, grouping), as data and as text.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
+import type { ItemDoc, KeyDoc } from '../item/model.js';
+import { ItemService } from '../store/item-service.js';
+import { GroupedPartsReader, type GroupedOccurrence } from './grouped-occurrences.js';
+import { describeDifference } from './split-preview.js';
+
+const MAX_KEYS = 20;
+const MAX_MERGED_ITEMS = 50;
+const MAX_TEXT_LENGTH = 300;
+
+export interface KeyReason {
+  key: string;
+  origin: string | null;
+  masked: string | null;
+  came: 'first' | 'joined' | 'flood' | 'rewritten' | 'merged' | 'split';
+  kept: number;
+  fingerprint: boolean;
+  /** Grouping rule that produced the key; `name` is null when the rule was deleted. */
+  rule: { id: string; name: string | null } | null;
+}
+
+export interface GroupReasons {
+  exception_class: string | null;
+  keys: KeyReason[];
+  more_keys: number;
+  merged: string[];
+  split_from: string | null;
+  split_off: string[];
+  says: string[];
+  untrusted_fields: string[];
+}
+
+@injectable()
+export class GroupReasonService {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
+    @inject(ItemService) private readonly items: ItemService,
+    @inject(GroupedPartsReader) private readonly kept: GroupedPartsReader,
+    @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
+  ) {}
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async getReasonsByName(name: string, caller: BugCaller): Promise<GroupReasons> {
+    return this.getReasons(await this.items.get(name, caller));
+  }
+
+  async getReasons(item: ItemDoc): Promise<GroupReasons> {
+    const { items } = this.deps;
+    const [{ keys, occurrences }, merged, from] = await Promise.all([
+      this.kept.read(item),
+      items.find({ filter: { duplicate_of: item.id }, limit: MAX_MERGED_ITEMS }),
+      item.split_from === undefined ? null : items.get(item.split_from),
+    ]);
+    const names = new Map(this.rules.listCached(item.project).map(({ id, name }) => [id, name]));
+    const told = keys.slice(0, MAX_KEYS).map((key) => toKeyReason(item, key, occurrences, names));
+    const refs = merged.items.map(({ ref }) => ref);
+    const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => describeDifference(by))));
+    const reasons = {
+      exception_class: item.exception_class,
+      keys: told,
+      more_keys: keys.length - told.length,
+      merged: refs,
+      split_from: from?.ref ?? null,
+      split_off: [...parts],
+    };
+    return {
+      ...reasons,
+      says: formatSentences(item, reasons),
+      untrusted_fields: ['exception_class', 'keys', 'split_off', 'says'],
+    };
+  }
+}
+
+function toKeyReason(
+  item: ItemDoc,
+  { key, item_id, came, rule_id, made_of }: KeyDoc,
+  occurrences: readonly GroupedOccurrence[],
+  names: ReadonlyMap<string, string>,
+): KeyReason {
+  const own = occurrences.filter((one) => one.key === key);
+  const [first] = own;
+  // Keys differ when the report had a fingerprint or its part was split off.
+  const grouping = made_of ?? (first?.bare === null ? null : (first?.grouping ?? null));
+  const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
+  return {
+    key,
+    origin: grouping?.origin.slice(0, MAX_TEXT_LENGTH) || null,
+    masked: (grouping ?? first?.grouping)?.masked.slice(0, MAX_TEXT_LENGTH) ?? null,
+    came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
+    kept: own.length,
+    fingerprint: rule_id !== undefined || (first !== undefined && grouping === null && !isSplit),
+    rule: rule_id === undefined ? null : { id: rule_id, name: names.get(rule_id) ?? null },
+  };
+}
+
+const ASSIGNMENT_SENTENCES: Record<KeyReason['came'], string> = {
+  first: '',
+  joined: ' It joined by class and message: until then nothing here named where it happened.',
+  rewritten: ' It comes from frames that were rewritten by a source map after the report was counted.',
+  flood: ' The flood rule led it here: so many alike came within an hour that only words without digits count.',
+  merged: ' It came with an item that was merged into this one.',
+  split: ' It is the part that was split off.',
+};
+
+type ReasonsData = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
+
+function formatSentences(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: ReasonsData): string[] {
+  const masked = item.type === 'feature' ? 'title' : 'message';
+  const lines = keys.map(({ origin, masked: text, came, fingerprint, rule }) => {
+    if (rule?.name === null) return `A grouping rule that is gone put reports here.${ASSIGNMENT_SENTENCES[came]}`;
+    if (rule !== null) return `The grouping rule “${rule.name}” puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
+    if (fingerprint)
+      return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
+    const place = origin === null ? 'without a place in the code' : `from ${origin}`;
+    if (text === null) return `Reports of a key that no kept occurrence tells of.${ASSIGNMENT_SENTENCES[came]}`;
+    return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${ASSIGNMENT_SENTENCES[came]}`;
+  });
+  return [
+    exception_class === null ? 'No class is named.' : `All have the class ${exception_class}.`,
+    ...lines,
+    ...(more_keys > 0 ? [`And reports of ${more_keys} more keys.`] : []),
+    ...(merged.length > 0 ? [`Merged into it: ${merged.join(', ')}.`] : []),
+    ...(split_from === null ? [] : [`It was split off from ${split_from}.`]),
+    ...split_off.map((words) => `Reports with ${words} were split off and are counted elsewhere.`),
+  ];
+}

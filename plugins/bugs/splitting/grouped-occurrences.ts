@@ -1,0 +1,82 @@
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { computeGrouping, type Grouping } from '../grouping/grouping-key.js';
+import { listSlotIds } from '../item/document-ids.js';
+import type { ItemDoc, KeyDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { unpackOccurrence } from '../item/occurrence-payload.js';
+
+const BATCH_SIZE = 10;
+export const MAX_SPLIT_KEYS = 500;
+
+export interface GroupedOccurrence {
+  doc: OccurrenceDoc;
+  key: string;
+  /** Key without origin; null when the stored data does not reproduce the report's own key. */
+  bare: string | null;
+  grouping: Grouping;
+}
+
+export interface GroupedParts {
+  keys: KeyDoc[];
+  /** False when the item has more keys than `MAX_SPLIT_KEYS`. */
+  whole: boolean;
+  occurrences: GroupedOccurrence[];
+}
+
+/** Coarse keys (contract 21, flood) do not group by themselves. */
+const isGrouping = ({ key }: KeyDoc): boolean => key.startsWith('v2:');
+
+@injectable()
+export class GroupedPartsReader {
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+
+  async read(item: ItemDoc): Promise<GroupedParts> {
+    const { keys, texts } = this.deps;
+    const [own, merged, docs] = await Promise.all([
+      keys.find({ filter: { item_id: item.id }, limit: MAX_SPLIT_KEYS + 1 }),
+      this.#listMergedKeys(item.id),
+      this.#loadPayloads(item.id),
+    ]);
+    const leading = [...own.items.filter(({ counts_at }) => counts_at === undefined), ...merged].filter(isGrouping);
+    const known = new Set(leading.map(({ key }) => key));
+    const whole = await Promise.all(docs.map((doc) => unpackOccurrence(doc, (id) => texts.get(id))));
+    return {
+      keys: leading,
+      whole: leading.length <= MAX_SPLIT_KEYS,
+      occurrences: whole
+        .map((doc) => this.#toGroupedOccurrence(item, doc, known))
+        .toSorted((a, b) => (a.doc.received_at < b.doc.received_at ? -1 : 1)),
+    };
+  }
+
+  async #listMergedKeys(id: string): Promise<KeyDoc[]> {
+    const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MAX_SPLIT_KEYS });
+    if (duplicates.items.length === 0) return [];
+    const filter = { item_id: { in: duplicates.items.map((item) => item.id) }, counts_at: id };
+    return (await this.deps.keys.find({ filter, limit: MAX_SPLIT_KEYS })).items;
+  }
+
+  async #loadPayloads(id: string): Promise<Awaited<ReturnType<BugDeps['occurrences']['find']>>['items'][number][]> {
+    const slots = listSlotIds(id);
+    const found = [];
+    for (let from = 0; from < slots.length; from += BATCH_SIZE)
+      found.push(
+        ...(
+          await this.deps.occurrences.find({
+            filter: { id: { in: slots.slice(from, from + BATCH_SIZE) } },
+            limit: BATCH_SIZE,
+          })
+        ).items,
+      );
+    return found;
+  }
+
+  /** Old occurrences have no key: it is computed, or assumed to be the item's first. */
+  #toGroupedOccurrence({ type, project, title, dedup_key }: ItemDoc, doc: OccurrenceDoc, known: ReadonlySet<string>): GroupedOccurrence {
+    const grouping = computeGrouping({ ...doc, type, project, title }, this.deps.grouping.masks);
+    const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;
+    const key = doc.dedup_key ?? computed;
+    return { doc, key, bare: key === grouping.dedup_key ? grouping.bare_key : null, grouping };
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Moves the split-off part to its new item. Every step is repeatable, so after a crash all steps
+ * run again (docs/consistency.md, Items).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { GroupingKeyResolver } from '../groups/grouping-keys.js';
+import { hashWithinProject, toSlotId } from '../item/document-ids.js';
+import { unpackOccurrence } from '../item/occurrence-payload.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import { ItemOutbox } from '../store/item-outbox.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
+import type { SplitDoc } from '../item/operation-documents.js';
+
+/** Older splits belong to a process that has ended. */
+const STALE_SPLIT_MS = 10_000;
+const BATCH_SIZE = 20;
+
+@injectable()
+export class SplitCompletionService {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+  ) {}
+
+  /** Completes a split whose item was written, otherwise discards it. */
+  async complete(split: SplitDoc): Promise<void> {
+    const { splits, texts } = this.deps;
+    if (await this.#isRecorded(split)) {
+      const { id: _, ...made } = split.made_texts;
+      await texts.change({ id: split.id }, { setOnInsert: made }, { upsert: true });
+      await this.watermark.write(split.id, (updated_at) => insertIfMissing(this.deps.items, { ...split.made, updated_at }));
+      await this.#moveKeys(split);
+      await this.#moveFamilies(split);
+      await this.#moveOccurrences(split);
+      if (split.left_texts !== null) await texts.change({ id: split.item_id }, { set: split.left_texts });
+      await this.outbox.flushAll(split.id);
+    }
+    await splits.remove({ id: split.id });
+  }
+
+  /**
+   * Completes splits of this item that still have occurrences to move, left by a running or an
+   * ended process. A split whose item is not written yet is left to its process.
+   */
+  async completeForItem(item_id: string): Promise<void> {
+    const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
+    for (const split of items) if (await this.#isRecorded(split)) await this.complete(split);
+  }
+
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    const filter = buildElapsedFilter('at', STALE_SPLIT_MS, this.deps.clock.now());
+    for (;;) {
+      const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
+      for (const split of page.items) await this.complete(split);
+      if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
+    }
+  }
+
+  /**
+   * Checks whether the item's own change was written: its entry is in the outbox or in the history.
+   */
+  async #isRecorded({ item_id, entry }: SplitDoc): Promise<boolean> {
+    const item = await this.deps.items.get(item_id);
+    if (item?.outbox.some(({ id }) => id === entry) === true) return true;
+    return (await this.deps.activity.get(entry)) !== null;
+  }
+
+  /** Derived keys are written before the division that leads to them. */
+  async #moveKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
+    const { keys } = this.deps;
+    for (const key of whole) {
+      const filter = { id: hashWithinProject(project, key), or: [{ item_id: from }, { counts_at: from }] };
+      await keys.change(filter, { set: { item_id }, unset: ['counts_at', 'came'] });
+    }
+    for (const { shared, part } of parts) {
+      await insertIfMissing(keys, { id: hashWithinProject(project, part.key), project, key: part.key, item_id });
+      const id = hashWithinProject(project, shared);
+      const lead = await keys.get(id);
+      if (lead !== null && lead.divided?.some(({ key }) => key === part.key) !== true)
+        await keys.change({ id }, { push: { divided: { each: [part as never] } } });
+    }
+    this.keys.clearCache();
+  }
+
+  /** New keys that would join the item by class and message join the new item. */
+  async #moveFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
+    const { families } = this.deps;
+    for (const bare of bare_keys) {
+      const id = hashWithinProject(project, bare);
+      await families.change({ id, newest: item_id }, { set: { newest: made }, inc: { rev: 1 } });
+      await families.change({ id, unadopted: item_id }, { set: { unadopted: made }, inc: { rev: 1 } });
+    }
+  }
+
+  async #moveOccurrences({ id: made, occurrences: moved }: SplitDoc): Promise<void> {
+    const { occurrences, texts } = this.deps;
+    for (const [slot, { id, occurrence_id }] of moved.entries()) {
+      const stored = await occurrences.get(id);
+      // A newer occurrence has taken the slot, or it was already moved.
+      if (stored?.occurrence_id !== occurrence_id) continue;
+      const whole = await unpackOccurrence(stored, (item) => texts.get(item));
+      await occurrences.bulk([{ put: { ...whole, id: toSlotId(made, slot), item_id: made } }]);
+      await occurrences.remove({ id, occurrence_id });
+    }
+  }
+}
+
+async function insertIfMissing<T extends Doc>(collection: Collection<T>, doc: T): Promise<void> {
+  try {
+    await collection.insert(doc);
+  } catch (error) {
+    if (!(error instanceof StoreConflict)) throw error;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Divides the stored occurrences and keys of an item (contract 20, merge and split). A key without
+ * remaining reports moves to the new item. A shared key stays, and reports that match a difference
+ * get a derived key.
+ */
+import { hash } from 'node:crypto';
+import type { ServiceError } from '../../../kernel/errors.js';
+import { invalid } from '../../../kernel/errors.js';
+import { InvalidPattern } from '../../../lib/text/linear-pattern.js';
+import {
+  matchesDifference,
+  compileMessagePattern,
+  DIFFERENCE_FIELDS,
+  listDifferenceValues,
+  type Difference,
+  type DifferenceField,
+} from '../grouping/report-difference.js';
+import type { SplitKey } from '../item/model.js';
+import type { GroupedOccurrence, GroupedParts } from './grouped-occurrences.js';
+
+/** Part of an item to split off: listed occurrences, a difference, or both. */
+export interface SplitSelection {
+  occurrences?: readonly string[];
+  by?: { field: DifferenceField; values?: readonly string[] };
+}
+
+export interface SplitHalves {
+  leaves: GroupedOccurrence[];
+  stays: GroupedOccurrence[];
+  keys: string[];
+  parts: { shared: string; part: SplitKey }[];
+  difference: Difference | null;
+}
+
+export interface FieldVariety {
+  field: DifferenceField;
+  values: { value: string; count: number }[];
+}
+
+/** Fields in the grouping key: a key never has two of their values. */
+const KEY_FIELDS: ReadonlySet<DifferenceField> = new Set(['exception_class', 'file']);
+type ValueField = Exclude<DifferenceField, 'message'>;
+const VALUE_FIELDS = DIFFERENCE_FIELDS.filter((field): field is ValueField => field !== 'message');
+const MAX_VALUES = 50;
+
+/**
+ * @param id of the split, from which the keys are derived
+ * @throws ServiceError validation_failed when the selection is empty, complete, or cannot be told
+ *   apart later
+ */
+export function splitIntoHalves({ keys, whole, occurrences }: GroupedParts, selection: SplitSelection, id: string): SplitHalves {
+  const difference = toDifference(selection, occurrences);
+  const chosen = selection.occurrences === undefined ? null : findNamed(selection.occurrences, occurrences);
+  const leaves = occurrences.filter((one) =>
+    chosen === null ? difference !== null && matchesDifference(difference, one.doc) : chosen.has(one.doc.occurrence_id),
+  );
+  const stays = occurrences.filter((one) => !leaves.includes(one));
+  validateBothHalves(leaves, stays, selection);
+  const staying = new Set(stays.map(({ key }) => key));
+  const leaving = new Set(leaves.map(({ key }) => key));
+  const shared = [...leaving].filter((key) => staying.has(key));
+  if (shared.length > 0 && difference === null) throw toDifferenceRequiredError(leaves, stays, shared);
+  if (chosen !== null && difference !== null) validateSeparation(difference, leaves, stays, shared);
+  const divided = difference !== null && chosen === null ? findDividedKeys(difference, keys, leaving, staying) : shared;
+  if (divided.length > 0 && !whole)
+    throw invalid({ by: 'the item has too many grouping keys to divide them; choose occurrences' });
+  const parts = divided.map((key) => ({
+    shared: key,
+    part: { key: deriveKey(key, id), by: difference as Difference },
+  }));
+  return {
+    leaves,
+    stays,
+    keys: [...leaving].filter((key) => !divided.includes(key)),
+    parts,
+    difference: parts.length > 0 ? difference : null,
+  };
+}
+
+/**
+ * Returns the keys that a difference divides. Fields within the key divide none; other fields
+ * divide every key. A message is the same for all reports of a key, so it divides only keys that
+ * both halves share.
+ */
+function findDividedKeys(
+  { field }: Difference,
+  keys: GroupedParts['keys'],
+  leaving: ReadonlySet<string>,
+  staying: ReadonlySet<string>,
+): string[] {
+  const both = [...leaving].filter((key) => staying.has(key));
+  if (KEY_FIELDS.has(field) || field === 'message') return both;
+  return [...new Set([...leaving, ...keys.map(({ key }) => key)])];
+}
+
+const deriveKey = (key: string, id: string): string =>
+  `v2:${hash('sha256', `${key}\u001fsplit\u001f${id}`).slice(0, 40)}`;
+
+function toDifference({ by, occurrences: named }: SplitSelection, kept: readonly GroupedOccurrence[]): Difference | null {
+  if (by === undefined) return null;
+  const { field } = by;
+  if (by.values !== undefined && by.values.length > 0) {
+    if (field === 'message') by.values.forEach(validatePattern);
+    return { field, values: [...by.values] };
+  }
+  if (named === undefined || field === 'message')
+    throw invalid({ 'by.values': 'name the values, or the pattern of the message, that mark the part to split off' });
+  const chosen = kept.filter(({ doc }) => named.includes(doc.occurrence_id));
+  const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MAX_VALUES);
+  if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences names a value of ${field}` });
+  return { field, values };
+}
+
+function validatePattern(pattern: string): void {
+  try {
+    compileMessagePattern(pattern);
+  } catch (error) {
+    if (!(error instanceof InvalidPattern)) throw error;
+    throw invalid({ 'by.values': `the pattern cannot be searched for: ${error.message}` });
+  }
+}
+
+function findNamed(ids: readonly string[], kept: readonly GroupedOccurrence[]): Set<string> {
+  const known = new Set(kept.map(({ doc }) => doc.occurrence_id));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined)
+    throw invalid({ occurrences: `the item keeps no occurrence ${unknown}; its list names those that it keeps` });
+  return new Set(ids);
+}
+
+function validateBothHalves(leaves: readonly unknown[], stays: readonly unknown[], { occurrences }: SplitSelection): void {
+  const field = occurrences === undefined ? 'by' : 'occurrences';
+  if (leaves.length === 0) throw invalid({ [field]: 'no kept occurrence is of this part' });
+  if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
+}
+
+/**
+ * Rejects a difference that does not separate the selected occurrences from others with the same
+ * key.
+ */
+function validateSeparation(
+  difference: Difference,
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
+  shared: readonly string[],
+): void {
+  const of = (half: readonly GroupedOccurrence[], is: boolean): number =>
+    half.filter(({ key, doc }) => shared.includes(key) && matchesDifference(difference, doc) === is).length;
+  const [missed, taken] = [of(leaves, false), of(stays, true)];
+  if (missed > 0) throw invalid({ 'by.values': `${missed} of the chosen occurrences have none of these values` });
+  if (taken > 0) throw invalid({ 'by.values': `${taken} of the occurrences that stay have one of these values too` });
+}
+
+function toDifferenceRequiredError(
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
+  shared: readonly string[],
+): ServiceError {
+  const fields = findSeparatingFields(leaves, stays, shared);
+  const mend =
+    fields.length === 0
+      ? 'nothing that is kept tells them apart: split by a `message` pattern'
+      : `name in \`by\` what tells them apart: ${fields.join(', ')}`;
+  return invalid({
+    occurrences: `some of these share a grouping key with others that stay, so later reports could not be told apart; ${mend}`,
+  });
+}
+
+export function findSeparatingFields(
+  leaves: readonly GroupedOccurrence[],
+  stays: readonly GroupedOccurrence[],
+  shared: readonly string[],
+): DifferenceField[] {
+  const of = (half: readonly GroupedOccurrence[]): GroupedOccurrence[] => half.filter(({ key }) => shared.includes(key));
+  return VALUE_FIELDS.filter((field) => {
+    const others = new Set(of(stays).flatMap(({ doc }) => listDifferenceValues(field, doc)));
+    return of(leaves).every(({ doc }) => {
+      const own = listDifferenceValues(field, doc);
+      return own.length > 0 && own.every((value) => !others.has(value));
+    });
+  });
+}
+
+export function listVarieties(kept: readonly GroupedOccurrence[]): FieldVariety[] {
+  return VALUE_FIELDS.flatMap((field) => {
+    const counts = new Map<string, number>();
+    for (const { doc } of kept)
+      for (const value of new Set(listDifferenceValues(field, doc))) counts.set(value, (counts.get(value) ?? 0) + 1);
+    const values = [...counts]
+      .map(([value, count]) => ({ value, count }))
+      .filter(({ count }) => count < kept.length)
+      .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+      .slice(0, MAX_VALUES);
+    return values.length === 0 ? [] : [{ field, values }];
+  });
+}

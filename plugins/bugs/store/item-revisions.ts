@@ -1,0 +1,63 @@
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, notFound } from '../../../kernel/errors.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { ChangeSet } from '../item/change-set.js';
+import type { ItemDoc } from '../item/model.js';
+import { DeltaWatermark } from './delta-watermark.js';
+import { ItemOutbox } from './item-outbox.js';
+import { LeaseClockAdjuster } from './lease-clock-adjuster.js';
+
+const MAX_ATTEMPTS = 50;
+/**
+ * Attempt from which a retry waits for a random time. Otherwise two processes that link items in
+ * opposite directions (duplicate-validator.ts) could block each other indefinitely.
+ */
+const FIRST_DELAYED_ATTEMPT = 3;
+const MAX_WAIT_MS = 32;
+
+export type ItemPlan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
+
+@injectable()
+export class ItemRevisionWriter {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids' | 'random'>,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+    @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
+  ) {}
+
+  /**
+   * Plans on the newest state and writes by compare-and-set; after a conflict the plan runs again.
+   * A plan that throws or makes no change writes nothing.
+   * @throws ServiceError not_found, conflict, and what the plan throws
+   */
+  async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
+    const { items, ids } = this.deps;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await this.times.adjustAfterStep();
+      const item = await items.get(id);
+      if (item === null) throw notFound('item with this id');
+      const written = await this.watermark.write(id, async (stamp) => {
+        const change = new ChangeSet(item, actor, stamp, ids);
+        await plan(item, change);
+        if (change.isEmpty) return { doc: item, entries: [] };
+        // Fails if a link of the item changed concurrently: see duplicate-validator.ts and
+        // blocking.ts.
+        return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
+      });
+      if (written === null) {
+        await this.#wait(attempt);
+        continue;
+      }
+      await this.outbox.flush(written.doc, written.entries);
+      return written.doc;
+    }
+    throw conflict('The item changes too often at the moment; try again.');
+  }
+
+  async #wait(attempt: number): Promise<void> {
+    if (attempt < FIRST_DELAYED_ATTEMPT) return;
+    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - FIRST_DELAYED_ATTEMPT));
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}

@@ -1,0 +1,180 @@
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { OnboardingStep, StepContext } from '../../../ports/domain/dashboard.js';
+import type { TokenIssuer } from '../../../ports/domain/tokens.js';
+import type { CheckedStep, StepChecklist } from './onboarding-checklist.js';
+
+export interface StepPageServices {
+  checklist: StepChecklist;
+  baseUrl: () => string;
+  project: (wanted: string | null) => Promise<string | null>;
+  /**
+   * Undefined when the plugin that issues tokens is disabled; commands then contain the variable
+   * name instead.
+   */
+  tokens: () => TokenIssuer | undefined;
+  audit: () => AuditLog | undefined;
+}
+
+const EXAMPLE_PROJECT = 'shop';
+const TOKEN_VARIABLE = '$SVC_TOKEN';
+const member = { session: 'member' } as const;
+const admin = { session: 'admin' } as const;
+const params = joi.object({
+  id: joi
+    .string()
+    .pattern(/^[a-z-]{1,40}$/)
+    .required(),
+});
+
+export const projectInput = {
+  projectQuery: 'project',
+  input: { query: joi.object({ project: joi.array().items(joi.string().max(64).allow('')).max(10).single() }) },
+} as const;
+
+interface StepsView {
+  steps: object[];
+  done: number;
+  all: number;
+}
+
+const getSession = ({ principal }: HttpRequest): SessionPrincipal => {
+  if (principal.kind === 'session') return principal;
+  throw new ServiceError('unauthorized', 'Sign in first.');
+};
+
+/** Returns the project of the request; a form sends the one that it showed. */
+function getRequestedProject({ query, body }: HttpRequest): string | null {
+  const typed = ((body ?? {}) as Record<string, unknown>)['project'];
+  const [named] = [typed ?? query['project'] ?? []].flat();
+  return typeof named === 'string' && named !== '' ? named : null;
+}
+
+export class StepPages {
+  constructor(private readonly parts: StepPageServices) {}
+
+  /** Returns null when dismissed or completed. */
+  async buildDashboardSteps(request: HttpRequest): Promise<StepsView | null> {
+    const session = getSession(request);
+    if (await this.parts.checklist.isDismissed(session.account_id)) return null;
+    const steps = await this.parts.checklist.listSteps();
+    return steps.every(({ done }) => done) ? null : this.#buildStepsView(steps, session, getRequestedProject(request));
+  }
+
+  get specs(): PageSpec[] {
+    const { checklist } = this.parts;
+    const title = 'First steps';
+    return [
+      {
+        path: '/first-steps',
+        title,
+        access: member,
+        ...projectInput,
+        handle: async (request) => {
+          const session = getSession(request);
+          const shown = await this.#buildStepsView(await checklist.listSteps(), session, getRequestedProject(request));
+          return new View('first-steps', { title, ...shown, dismissed: await checklist.isDismissed(session.account_id) });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/dismiss',
+        title,
+        access: member,
+        handle: async (request) => {
+          await checklist.dismiss(getSession(request).account_id);
+          const message = 'The first steps are gone from your dashboard; they stay under “First steps”.';
+          return new Redirect('/', { tone: 'success', message, action: { label: 'Undo', post: '/first-steps/show' } });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/show',
+        title,
+        access: member,
+        handle: async (request) => {
+          await checklist.showAgain(getSession(request).account_id);
+          return new Redirect('/', { tone: 'success', message: 'The first steps are on your dashboard again.' });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/{id}/token',
+        title,
+        access: admin,
+        ...projectInput,
+        input: { params, ...projectInput.input },
+        handle: (request) => this.#createToken(request),
+      },
+    ];
+  }
+
+  async #createToken(request: HttpRequest): Promise<View> {
+    const step = this.parts.checklist.find(request.params['id'] ?? '');
+    const tokens = this.parts.tokens();
+    if (step === null || step.token === null || step.command === null || tokens === undefined) {
+      throw new ServiceError('not_found', 'There is no such step, or its command needs no token.');
+    }
+    const { username } = getSession(request);
+    const wanted = getRequestedProject(request);
+    const given = await this.#buildCommandInput(wanted);
+    const { name, scopes } = step.token;
+    const project = given.bound;
+    if (wanted !== null && project !== wanted)
+      throw conflict('The project of this step is archived or gone: load the page again.');
+    const made = await tokens.issue({ kind: 'master', name, scopes, project, created_by: username });
+    await this.parts
+      .audit()
+      ?.record(request.principal, 'token.created', made.id, { name, scopes: scopes.join(' '), project });
+    return new View('first-step-token', {
+      title: step.title,
+      text: step.text,
+      command: step.command({ ...given, token: made.token }),
+      secret: made.token,
+      scopes,
+      project,
+    }).asOneTimeView({ label: 'First steps', href: '/first-steps' });
+  }
+
+  async #buildStepsView(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<StepsView> {
+    const { checklist } = this.parts;
+    const given = await this.#buildCommandInput(wanted);
+    const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
+    const next = steps.find(({ done }) => !done)?.step.id;
+    return {
+      steps: await Promise.all(
+        steps.map(async ({ step, done }) => {
+          const row = toStepView(step, done, { ...given, token: TOKEN_VARIABLE }, { mayMake, next, project: given.bound });
+          return done ? row : { ...row, ...(await checklist.findMissingRequirement(step)) };
+        }),
+      ),
+      done: steps.filter(({ done }) => done).length,
+      all: steps.length,
+    };
+  }
+
+  async #buildCommandInput(wanted: string | null): Promise<Omit<StepContext, 'token'> & { bound: string | null }> {
+    const bound = await this.parts.project(wanted);
+    return { baseUrl: this.parts.baseUrl().replace(/\/$/, ''), project: bound ?? EXAMPLE_PROJECT, bound };
+  }
+}
+
+const toStepView = (
+  step: OnboardingStep,
+  done: boolean,
+  given: StepContext,
+  { mayMake, next, project }: { mayMake: boolean; next: string | undefined; project: string | null },
+): object => ({
+  id: step.id,
+  title: step.title,
+  text: step.text,
+  page: step.page,
+  done,
+  // Completed and later steps are collapsed.
+  open: step.id === next,
+  command: step.command?.(given) ?? null,
+  makes_token: mayMake && step.token !== null && step.command !== null,
+  project,
+});

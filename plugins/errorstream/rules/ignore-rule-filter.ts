@@ -1,0 +1,79 @@
+/**
+ * Compiled ignore rules of this process, as a report filter of the bug tracker
+ * (ports/domain/bugs.ts).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { collectAll } from '../../../lib/paging.js';
+import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
+import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
+import { REVISION_ID } from './documents.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { HitCounter } from './hit-counter.js';
+import { isActive, type IgnoreRule } from './rule.js';
+import { RuleSet } from './ruleset.js';
+
+const PAGE_SIZE = 200;
+
+@injectable()
+export class IgnoreRuleFilter implements ReportFilter {
+  readonly #copy: RevisionedCache<RuleSet>;
+
+  constructor(
+    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(HitCounter) private readonly hits: HitCounter,
+  ) {
+    const { revisions, rules, clock, log } = deps;
+    this.#copy = new RevisionedCache({
+      revisions,
+      id: REVISION_ID,
+      read: async (before) => RuleSet.create(await collectAll(rules, { limit: PAGE_SIZE }), before, log),
+      monotonic: () => clock.monotonic(),
+      failed: (err) => log.error({ err }, 'the ignore rules could not be read again'),
+    });
+  }
+
+  findMute(report: Report): Mute | null | Promise<Mute | null> {
+    const set = this.#copy.get();
+    return set instanceof Promise ? set.then((read) => this.#match(read, report)) : this.#match(set, report);
+  }
+
+  recordHit(ruleId: string, at: string): Promise<void> {
+    return this.hits.count(ruleId, at);
+  }
+
+  async listAlarmRules(): Promise<{ rule_id: string; threshold: number; since: string }[]> {
+    const now = this.deps.clock.now();
+    return (await this.listRules()).flatMap((rule) =>
+      rule.alarm_threshold === null || !isActive(rule, now)
+        ? []
+        : [{ rule_id: rule.id, threshold: rule.alarm_threshold, since: rule.updated_at }],
+    );
+  }
+
+  async findRulePage(ruleId: string): Promise<string | null> {
+    const known = (await this.listRules()).some((rule) => rule.id === ruleId);
+    return known ? `/ignore-rules/${ruleId}` : null;
+  }
+
+  /** Returns all rules in creation order, including those being deleted. Counters may be stale. */
+  async listRules(): Promise<readonly IgnoreRule[]> {
+    return (await this.#copy.reload()).rules;
+  }
+
+  /**
+   * Call after writing a rule. The change applies here when this resolves, and in other processes
+   * within two seconds.
+   */
+  notifyChanged(): Promise<void> {
+    return this.#copy.publishChange();
+  }
+
+  reload(): Promise<RuleSet> {
+    return this.#copy.reload();
+  }
+
+  #match(set: RuleSet, report: Report): Mute | null | Promise<Mute | null> {
+    const { clock } = this.deps;
+    return set.match(report, clock.now(), () => clock.monotonic());
+  }
+}

@@ -1,0 +1,208 @@
+/** /migrations and /system (contract 80), for every user; only administrators run migrations. */
+import { buildAuditPages, toAuditRow } from './audit-page.js';
+import { Redirect, View, type Clock, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
+import type { JobInfo, Jobs } from '../../ports/jobs.js';
+import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
+import type { MigrationRunner } from './migration-runner.js';
+import type { HealthReport } from './health-report.js';
+import type { HealthService } from './health-service.js';
+
+export interface SystemPageServices {
+  health: HealthService;
+  run: MigrationRunner;
+  runtime: ServiceRuntime;
+  schema: ServiceMigrations;
+  jobs: Pick<Jobs, 'list'>;
+  audit: AuditLog;
+  reader: AuditReader;
+  clock: Pick<Clock, 'now'>;
+  /** IANA name. */
+  timezone: string;
+  /** Undefined while the watchdog is disabled. */
+  watchdog: () => Pick<WatchdogApi, 'listRuns'> | undefined;
+}
+
+const MAX_SHORT_RUN_MS = 1_500;
+const MAX_AUDIT_ROWS = 8;
+const MAX_RUN_ROWS = 8;
+
+function isAdmin({ principal }: HttpRequest): boolean {
+  return principal.kind === 'session' && principal.role === 'admin';
+}
+
+async function buildMigrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
+  const { applied, pending, current } = await schema.listMigrations();
+  const total = Math.max(run.currentRun?.total ?? 0, pending.length);
+  return new View('migrations', {
+    applied: [...applied].toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1)),
+    pending,
+    current,
+    engine: runtime.engine,
+    crumbs: [{ label: 'System', href: '/system' }, { label: 'Migrations' }],
+    may_run: isAdmin(request),
+    running: run.currentRun && { ...run.currentRun, total, done: total - pending.length },
+    failure: run.lastFailure,
+    refresh_seconds: run.currentRun ? 2 : undefined,
+  });
+}
+
+async function startMigrations({ schema, run }: SystemPageServices, { principal }: HttpRequest): Promise<Redirect> {
+  const { pending } = await schema.listMigrations();
+  const outcome = await run.start(principal, pending.length, MAX_SHORT_RUN_MS).catch(() => 'failed' as const);
+  if (outcome === 'failed') {
+    return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
+  }
+  if (outcome === null) return new Redirect('/migrations', { tone: 'info', message: 'The migration is running.' });
+  const n = outcome.applied.length;
+  const message = n === 0 ? 'Nothing was pending.' : `${n} ${n === 1 ? 'migration' : 'migrations'} applied.`;
+  return new Redirect('/migrations', { tone: 'success', message });
+}
+
+const toNames = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
+
+interface HealthFact {
+  label: string;
+  value: unknown;
+  unit: 'ms' | 'bytes' | 'seconds' | 'at' | null;
+}
+
+function toHealthFact(field: string, value: unknown): HealthFact {
+  const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as HealthFact['unit'];
+  return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
+}
+
+export function toHealthBadge(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
+  if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
+  const failed = buildCheckRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
+  if (failed === 0) return { text: 'healthy', tone: 'success' };
+  return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
+}
+
+const flattenFacts = (facts: object): [field: string, value: unknown][] =>
+  Object.entries(facts).flatMap(([field, value]: [string, unknown]): [string, unknown][] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, each]) => [`${field}_${inner}`, each])
+      : [[field, value]],
+  );
+
+export function buildCheckRows({ checks }: HealthReport): { name: string; state: string; facts: HealthFact[] }[] {
+  const { plugins: _shownBelow, ...shown } = checks;
+  return Object.entries(shown).map(([name, check]) => {
+    const { ok, state, ...facts } = check;
+    return {
+      name,
+      state: state ?? (ok ? 'ok' : 'failed'),
+      facts: flattenFacts(facts)
+        .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+        .map(([label, value]) => toHealthFact(label, Array.isArray(value) ? value.map(toNames).join(', ') : value)),
+    };
+  });
+}
+
+function toJobRow(job: JobInfo): object {
+  return {
+    ...job,
+    state: job.running
+      ? 'running'
+      : job.fail_reason !== null
+        ? 'failed'
+        : job.last_finished_at === null
+          ? 'pending'
+          : 'ok',
+    every_seconds: job.every_ms === null ? null : job.every_ms / 1000,
+  };
+}
+
+function toPluginRow(plugin: PluginState, { checks }: HealthReport): object {
+  const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
+  const facts = Object.entries(details)
+    .filter(([, value]) => value !== null && typeof value !== 'object')
+    .map(([label, value]) => toHealthFact(label, value));
+  return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
+}
+
+async function buildSystemView(services: SystemPageServices): Promise<View> {
+  const { health, runtime, jobs, audit, reader, watchdog } = services;
+  const [report, list, log, bytes, runs] = await Promise.all([
+    health.getReport(),
+    jobs.list(),
+    audit.listRecent(MAX_AUDIT_ROWS),
+    runtime.getStoreBytes(),
+    watchdog()?.listRuns(MAX_RUN_ROWS) ?? null,
+  ]);
+  return new View('system', {
+    report,
+    verdict: toHealthBadge(report),
+    runs,
+    checks: buildCheckRows(report),
+    facts: [
+      { label: 'Version', value: `AOS ${runtime.version}` },
+      { label: 'Node.js', value: runtime.node },
+      { label: 'Store', value: runtime.engine },
+      { label: 'Schema', value: report.schema.current, mono: true },
+      { label: 'Started', at: runtime.started_at },
+    ],
+    store_bytes: bytes,
+    free_bytes: report.checks.disk.free_bytes,
+    plugins: runtime.listPlugins().map((plugin) => toPluginRow(plugin, report)),
+    jobs: list.map(toJobRow),
+    audit: await Promise.all(log.items.map((entry) => toAuditRow(reader, entry))),
+  });
+}
+
+export function buildSystemPages(services: SystemPageServices): PageSpec[] {
+  const { schema } = services;
+  return [
+    {
+      path: '/migrations',
+      title: 'Migrations',
+      nav: {
+        section: 'administration',
+        label: 'Migrations',
+        icon: 'migration',
+        order: 80,
+        within: '/system',
+        also: ['database', 'schema'],
+        badge: async () => (await schema.listMigrations()).pending.length || null,
+      },
+      access: { session: 'member' },
+      handle: (request) => buildMigrationsView(services, request),
+    },
+    {
+      method: 'POST',
+      path: '/migrations',
+      title: 'Migrations',
+      access: { session: 'admin' },
+      handle: (request) => startMigrations(services, request),
+    },
+    {
+      path: '/system',
+      title: 'System',
+      nav: {
+        section: 'administration',
+        label: 'System',
+        icon: 'system',
+        order: 90,
+        also: ['backup', 'disk', 'health', 'jobs', 'plugins', 'settings', 'status', 'version'],
+      },
+      access: { session: 'member' },
+      handle: () => buildSystemView(services),
+    },
+    ...buildAuditPages(services),
+  ];
+}
+
+export const buildSystemPanels = ({ schema }: Pick<SystemPageServices, 'schema'>): PanelSpec[] => [
+  {
+    id: 'health.migrations',
+    kind: 'attention',
+    order: 50,
+    load: async () => {
+      const { pending } = await schema.listMigrations();
+      return pending.length === 0 ? null : new View('panel-migrations', { pending: pending.length });
+    },
+  },
+];

@@ -1,0 +1,155 @@
+/** Routes for applications, without the envelope (contracts 00 and 50). */
+import { createHash } from 'node:crypto';
+import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { toActivationView } from '../model/view.js';
+import type { LicenseStatus } from '../../../lib/formats/license-status.js';
+import { STATUS_MESSAGES } from '../validation/license-status.js';
+import type { DeactivationRequest, MachineDetails, LicenseValidator, ValidationRequest } from '../validation/license-validator.js';
+import { deactivateBody, fileBody, validateBody, keylessQuery, emptyQuery, validateQuery } from '../validation/request-schemas.js';
+import type { LicenseSigningService } from '../validation/license-signer.js';
+import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './schemas.js';
+
+const BASE_PATH = '/api/license/v1';
+
+const toUncachedReply = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
+const createMissingKeyError = (): ServiceError =>
+  new ServiceError('invalid_request', 'The question names no license key, or two.', {
+    fields: { key_sha256: 'give either this or the header X-License-Key' },
+  });
+const createStateReply = (status: number, state: LicenseStatus): Reply =>
+  toUncachedReply(status, { status: state, message: STATUS_MESSAGES[state] });
+
+/** A request with a valid key is not limited by other requests from the same address. */
+const VALIDATION_LIMITS: NonNullable<RouteSpec['limits']> = {
+  bucket: 'validate',
+  proves: ({ method, body, query }, answer) => {
+    const state = answer instanceof Reply && typeof answer.body === 'object' ? answer.body : null;
+    if (state !== null && 'status' in state && state.status === 'invalid') return null;
+    const { license_key } = (method === 'POST' ? body : query) as ValidationRequest;
+    return `license ${createHash('sha256').update(license_key).digest('base64')}`;
+  },
+};
+
+export function validationRoutes(online: LicenseValidator, signing: LicenseSigningService): RouteSpec[] {
+  return [...validateRoutes(online), deactivateRoute(online), licenseFileRoute(online), publicKeyRoute(signing)];
+}
+
+function validateRoutes(online: LicenseValidator): RouteSpec[] {
+  const shared = {
+    path: `${BASE_PATH}/validate`,
+    access: 'public',
+    limits: VALIDATION_LIMITS,
+    bare: true,
+    output: validateAnswer,
+  } as const;
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      operationId: 'validateLicense',
+      summary: 'Judge a license, and give the machine its place',
+      description:
+        'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
+      input: { query: keylessQuery, body: validateBody },
+      strictQuery: false,
+      handle: async ({ body, warnings }) => {
+        const { license_key, ...question } = body as ValidationRequest;
+        return toUncachedReply(200, await online.validate(license_key, question, { takesSeat: true, warnings }));
+      },
+    },
+    {
+      ...shared,
+      method: 'GET',
+      operationId: 'lookAtLicense',
+      summary: 'Judge a license; no place is taken',
+      description:
+        'The key comes in the header `X-License-Key`, or its `key_sha256` in the query. A whole key in the query is refused: addresses are logged.',
+      input: { query: validateQuery, headers: { 'X-License-Key': 'The license key, in any spelling' } },
+      handle: async ({ query, headers, warnings }) => {
+        const { key_sha256, ...question } = query as unknown as MachineDetails & { key_sha256?: string };
+        const license_key = headers['x-license-key'];
+        if ((license_key === undefined) === (key_sha256 === undefined)) throw createMissingKeyError();
+        return toUncachedReply(
+          200,
+          await online.validate(license_key ?? { sha256: (key_sha256 ?? '').toLowerCase() }, question, {
+            takesSeat: false,
+            warnings,
+          }),
+        );
+      },
+    },
+  ];
+}
+
+function deactivateRoute(online: LicenseValidator): RouteSpec {
+  return {
+    method: 'POST',
+    path: `${BASE_PATH}/deactivate`,
+    operationId: 'deactivateByKey',
+    summary: 'Release a machine, or switch the license off',
+    description:
+      'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose place a `.lic` keeps (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
+    access: { sharedKey: true },
+    bare: true,
+    input: { query: emptyQuery, body: deactivateBody },
+    output: deactivateAnswer,
+    errors: ['not_found', 'invalid_transition'],
+    handle: async ({ principal, body }) => {
+      const done = await online.deactivate(principal, body as DeactivationRequest);
+      if (done === null) return createStateReply(404, 'invalid');
+      if ('refused' in done) {
+        const message =
+          done.refused === 'product_mismatch'
+            ? STATUS_MESSAGES.product_mismatch
+            : 'The license is pending: approve or reject it first.';
+        return toUncachedReply(409, { status: done.refused, message });
+      }
+      const { activation } = done;
+      return toUncachedReply(200, { ...done, activation: activation === null ? null : toActivationView(activation) });
+    },
+  };
+}
+
+function licenseFileRoute(online: LicenseValidator): RouteSpec {
+  return {
+    method: 'POST',
+    path: `${BASE_PATH}/file`,
+    operationId: 'issueLicenseFile',
+    summary: 'A license file for a machine that is offline',
+    description:
+      'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active.',
+    access: 'public',
+    limits: VALIDATION_LIMITS,
+    bare: true,
+    input: { query: emptyQuery, body: fileBody },
+    errors: ['not_found', 'conflict'],
+    handle: async ({ body }) => {
+      const done = await online.issueRequestedFile(body as ValidationRequest & { valid_days?: number });
+      if ('status' in done) return createStateReply(done.status === 'invalid' ? 404 : 409, done.status);
+      const { product } = body as ValidationRequest;
+      return text(done.text)
+        .header('cache-control', 'no-store')
+        .header('content-disposition', `attachment; filename="${product}.lic"`);
+    },
+  };
+}
+
+function publicKeyRoute(signing: LicenseSigningService): RouteSpec {
+  return {
+    method: 'GET',
+    path: `${BASE_PATH}/pubkey`,
+    operationId: 'licensePublicKey',
+    summary: 'The key that verifies answers and license files',
+    description:
+      'Earlier keys follow, newest first, so that files of theirs still verify and a pinned key leads to the next.',
+    access: 'public',
+    bare: true,
+    input: { query: pubkeyQuery },
+    output: pubkeyAnswer,
+    handle: async ({ query }) =>
+      query['format'] === 'pem'
+        ? text((await signing.getKey()).public_key, 'application/x-pem-file')
+        : signing.getPublicKeys(),
+  };
+}

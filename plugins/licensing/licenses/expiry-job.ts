@@ -1,0 +1,99 @@
+/**
+ * Emits an event before and at the expiry of each license (contract 50, events). Requests compute
+ * expiry themselves.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { MAX_AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
+import { iterateItems, iteratePages } from '../../../lib/paging.js';
+import { HOUR_MS, toIsoString } from '../../../lib/time.js';
+import type { Filter } from '../../../ports/store.js';
+import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import type { LicenseDoc } from '../model/documents.js';
+import { formatOutboxPosition } from '../../../lib/outbox.js';
+import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
+import { StoreAccessMarks } from './store-access-marks.js';
+import { getDueTimes, buildLicenseEvent } from './new-license.js';
+import { LicenseChangeNotifier } from './change-notifier.js';
+
+const BATCH_SIZE = 200;
+const EXPIRY_MARK_ID = 'expiry';
+const UPSERT_OPTIONS = { upsert: true };
+type DueField = 'expire_due' | 'warn_due';
+
+@injectable()
+export class LicenseExpiryJob {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'expiryMarks' | 'clock' | 'ids' | 'config'>,
+    @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
+    @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
+    @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
+  ) {}
+
+  async run(signal?: AbortSignal): Promise<number> {
+    const products = await this.#revertEarlyExpiries(signal);
+    let n = 0;
+    for await (const license of this.#findDue('expire_due', signal)) {
+      if (n === 0) await this.deps.expiryMarks.change({ id: EXPIRY_MARK_ID }, { set: { until: this.deps.clock.iso() } }, UPSERT_OPTIONS);
+      const told = await this.marks.runChange(() => this.#emitDueEvent(license, 'expire_due', LICENSE_EXPIRED.event));
+      if (!told) continue;
+      products.add(license.product);
+      n++;
+    }
+    for (const product of products) await this.watchers.notify(product);
+    for await (const license of this.#findDue('warn_due', signal))
+      await this.#emitDueEvent(license, 'warn_due', LICENSE_EXPIRING.event);
+    return n;
+  }
+
+  /**
+   * Makes licenses due again that were reported as expired while the clock ran ahead.
+   * @returns the products of these licenses
+   */
+  async #revertEarlyExpiries(signal?: AbortSignal): Promise<Set<string>> {
+    const { licenses, expiryMarks, clock, config } = this.deps;
+    const products = new Set<string>();
+    const mark = await expiryMarks.get(EXPIRY_MARK_ID);
+    const now = clock.now();
+    if (mark === null || Date.parse(mark.until) <= now + MAX_AHEAD_MS) return products;
+    // Keeps two machines with different clocks from alternately reporting the same license.
+    if (mark.taken_back_at !== undefined && !hasElapsed(mark.taken_back_at, HOUR_MS, now)) return products;
+    const early: Filter = { status: 'active', expires_at: { gt: toIsoString(now), lte: mark.until }, expire_due: null };
+    for await (const license of iterateItems(licenses, { filter: early, sort: [['created_at', 'asc']], limit: BATCH_SIZE })) {
+      if (signal?.aborted === true) return products;
+      const { id, rev, product } = license;
+      const changed = await licenses.change(
+        { id, rev, expire_due: null },
+        { set: getDueTimes(license, config.expiring_days) },
+      );
+      if (changed !== null) products.add(product);
+    }
+    await expiryMarks.change(
+      { id: EXPIRY_MARK_ID, until: mark.until },
+      { set: { until: toIsoString(now), taken_back_at: toIsoString(now) } },
+    );
+    return products;
+  }
+
+  async *#findDue(due: DueField, signal?: AbortSignal): AsyncGenerator<LicenseDoc, void, undefined> {
+    const filter = { [due]: { gt: '', lte: this.deps.clock.iso() } };
+    for await (const items of iteratePages(this.deps.licenses, { filter, sort: [[due, 'asc']], limit: BATCH_SIZE })) {
+      for (const license of items) {
+        if (signal?.aborted === true) return;
+        yield license;
+      }
+    }
+  }
+
+  /** @returns false when the license changed meanwhile, or another process sent the event */
+  async #emitDueEvent(license: LicenseDoc, due: DueField, event: string): Promise<boolean> {
+    const entry = buildLicenseEvent(this.deps, event, license);
+    const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
+    const changed = await this.deps.licenses.change(
+      { id: license.id, rev: license.rev, [due]: license[due] },
+      { unset, set: { outbox_at: formatOutboxPosition(entry) }, push: { outbox: { each: [entry] } } },
+    );
+    if (changed !== null) this.outbox.send(changed.doc);
+    return changed !== null;
+  }
+}

@@ -1,0 +1,317 @@
+/**
+ * Creates and changes licenses (contract 50). Every write compares the revision it was based on.
+ * Changes of store access are announced before and after, and access files are written before the
+ * response.
+ */
+import { findChangedFields } from '../../../lib/changed-fields.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, notFound, owned } from '../../../kernel/errors.js';
+import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { checkProductAccess, getCallerName, getTokenProduct } from '../model/caller.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import type { LicenseDoc } from '../model/documents.js';
+import { formatOutboxPosition } from '../../../lib/outbox.js';
+import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
+import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
+import { KEY_PURPOSE, KeyHashService } from './key-hashes.js';
+import { StoreAccessMarks } from './store-access-marks.js';
+import { getDueTimes, buildLicenseEvent, createLicenseDoc, getRefKey, buildSearchText } from './new-license.js';
+import { getNextState, createTransitionError, type LicenseTransition } from '../model/states.js';
+import { toLicenseView, type LicenseView } from '../model/view.js';
+import { LicenseChangeNotifier } from './change-notifier.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+
+/** Maximum attempts of a write; losing more often indicates a defect, not contention. */
+const MAX_WRITE_ATTEMPTS = 20;
+const AUDITED_FIELDS = [
+  'status',
+  'licensee',
+  'email',
+  'notes',
+  'features',
+  'max_activations',
+  'require_approval',
+  'expires_at',
+];
+
+const AUDIT_ACTIONS: Readonly<Record<LicenseTransition, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  deactivate: 'deactivated',
+  reactivate: 'reactivated',
+  revoke: 'revoked',
+  extend: 'extended',
+};
+
+export interface CreatedLicense {
+  license: LicenseView;
+  key: string;
+  created: boolean;
+}
+
+/**
+ * Computes a change from the license's current state.
+ * @throws ServiceError
+ */
+type DecideChange = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
+
+@injectable()
+export class LicenseService {
+  constructor(
+    @inject(DEPS) private readonly deps: LicensingDeps,
+    @inject(KeyHashService) private readonly hashes: KeyHashService,
+    @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
+    @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
+    @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
+  ) {}
+
+  /**
+   * Creates a license. An existing `client_ref` returns its license unchanged.
+   * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order
+   *   requests other seats
+   */
+  async create(actor: Principal, input: NewLicense): Promise<CreatedLicense> {
+    await this.#checkProject(actor, input.product);
+    const known = await this.#findByRef(input.product, input.client_ref ?? null);
+    if (known !== null) return this.#returnExisting(known, input);
+    const { doc, key } = createLicenseDoc(this.deps, getCallerName(actor), input);
+    doc.key_hash = await this.hashes.hash(key);
+    delete doc.hash_due;
+    try {
+      await this.marks.runChange(() => this.deps.licenses.insert(doc));
+    } catch (error) {
+      const winner = error instanceof StoreConflict ? await this.#findByRef(doc.product, doc.client_ref) : null;
+      if (winner === null) throw error;
+      return this.#returnExisting(winner, input);
+    }
+    await this.watchers.notify(doc.product);
+    await this.#announceCreated(actor, doc);
+    return { license: await this.#toView(doc, key), key, created: true };
+  }
+
+  /**
+   * Creates identical licenses; a key grants store access once it is hashed.
+   * @throws as `create`
+   */
+  async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
+    await this.#checkProject(actor, input.product);
+    const made = Array.from({ length: count }, () => createLicenseDoc(this.deps, getCallerName(actor), input));
+    const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
+    const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
+    for (const { doc } of stored) this.outbox.send(doc);
+    await this.deps.audit.record(actor, 'license.bulk_created', input.product, { count: stored.length });
+    this.hashes.scheduleMissing();
+    const ttl = await this.getCacheTtlHours(input.product);
+    const now = this.deps.clock.now();
+    return stored.map(({ doc, key }) => ({ license: toLicenseView(doc, ttl, now, key), key, created: true }));
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async getLicense(principal: Principal, id: string): Promise<LicenseDoc> {
+    const license = await this.deps.licenses.get(id);
+    return owned(getTokenProduct(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
+  }
+
+  async getView(principal: Principal, id: string): Promise<LicenseView> {
+    return this.#toView(await this.getLicense(principal, id));
+  }
+
+  /** Lists licenses, newest first. A token bound to a project sees only that project. */
+  async listPage(
+    principal: Principal,
+    query: LicenseQuery,
+  ): Promise<ReadablePage<LicenseView> & { count: () => Promise<number> }> {
+    const filter = this.buildFilter(principal, query);
+    const page = await findReadable(this.deps.licenses, {
+      filter,
+      sort: [['created_at', 'desc']],
+      limit: query.limit,
+      after: query.cursor ?? null,
+    });
+    return { ...page, items: await this.toViews(page.items), count: () => this.deps.licenses.count(filter) };
+  }
+
+  buildFilter(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
+    const own = getTokenProduct(principal);
+    const now = this.deps.clock.iso();
+    const filter: Filter = {
+      ...(product !== undefined && { product }),
+      ...(client_ref !== undefined && { client_ref }),
+      ...(key_sha256 !== undefined && { key_sha256: key_sha256.toLowerCase() }),
+      ...(q !== undefined && q.trim() !== '' && { search: { contains: q.trim().toLowerCase() } }),
+    };
+    if (own !== null) {
+      if (product !== undefined && product !== own) checkProductAccess(principal, product);
+      filter['product'] = own;
+    }
+    if (status === 'expired') return { ...filter, status: 'active', expires_at: { gt: '', lte: now } };
+    if (status === 'active') return { ...filter, status, or: [{ expires_at: null }, { expires_at: { gt: now } }] };
+    return status === undefined ? filter : { ...filter, status };
+  }
+
+  async toViews(docs: readonly LicenseDoc[]): Promise<LicenseView[]> {
+    const now = this.deps.clock.now();
+    const ttls = new Map<string, number>();
+    for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.getCacheTtlHours(product));
+    return docs.map((doc) => toLicenseView(doc, ttls.get(doc.product) ?? 0, now));
+  }
+
+  /**
+   * Moves a license to another state.
+   * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
+   */
+  async applyTransition(
+    actor: Principal,
+    id: string,
+    move: Exclude<LicenseTransition, 'extend'>,
+    reason?: string,
+  ): Promise<LicenseView> {
+    const decide: DecideChange = ({ status }) => {
+      const to = getNextState(status, move);
+      if (to === null) throw createTransitionError(status, move);
+      return { set: { status: to }, action: `license.${AUDIT_ACTIONS[move]}` };
+    };
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), decide, reason === undefined ? {} : { reason });
+  }
+
+  /**
+   * Sets another expiry. An earlier one is allowed, because an administrator decides.
+   * @throws as `applyTransition`
+   */
+  async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), ({ status, ...license }) => {
+      if (getNextState(status, 'extend') === null) throw createTransitionError(status, 'extend');
+      return license.expires_at === expires_at ? null : { set: { expires_at }, action: 'license.extended' };
+    });
+  }
+
+  /**
+   * Extends a license for a shop. Payment providers repeat and reorder calls, so a time not later
+   * than the current expiry changes nothing.
+   * @throws as `applyTransition`
+   */
+  async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
+    checkProductAccess(actor, product);
+    const license = await this.#findByRef(product, client_ref);
+    if (license === null)
+      throw notFound(`license with client_ref ${client_ref.slice(0, 64)} of ${product.slice(0, 64)}`);
+    return this.#updateWithRetry(actor, license, ({ status, ...now }) => {
+      if (getNextState(status, 'extend') === null) throw createTransitionError(status, 'extend');
+      const later = now.expires_at !== null && now.expires_at < expires_at;
+      return later ? { set: { expires_at }, action: 'license.extended' } : null;
+    });
+  }
+
+  /**
+   * Changes only the given fields.
+   * @throws ServiceError not_found, insufficient_scope, final_state
+   */
+  async update(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
+    const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
+    return this.#updateWithRetry(actor, await this.getLicense(actor, id), (license) => {
+      if (license.status === 'revoked') throw createTransitionError('revoked', 'change');
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+      const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
+      const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
+      return Object.keys(set).length === 0 ? null : { set, action: 'license.changed' };
+    });
+  }
+
+  /**
+   * Returns the whole key; the audit log records who read it.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async reveal(actor: Principal, id: string): Promise<string> {
+    const license = await this.getLicense(actor, id);
+    await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
+    return this.decryptKey(license);
+  }
+
+  decryptKey({ key_sealed }: Pick<LicenseDoc, 'key_sealed'>): string {
+    return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
+  }
+
+  async getCacheTtlHours(product: string): Promise<number> {
+    return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
+  }
+
+  async #checkProject(actor: Principal, product: string): Promise<void> {
+    checkProductAccess(actor, product);
+    await this.deps.projects.requireAccepting(product, 'licenses');
+  }
+
+  async #toView(doc: LicenseDoc, key?: string): Promise<LicenseView> {
+    return toLicenseView(doc, await this.getCacheTtlHours(doc.product), this.deps.clock.now(), key);
+  }
+
+  async #findByRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
+    if (client_ref === null) return null;
+    const page = await this.deps.licenses.find({ filter: { ref_key: getRefKey(product, client_ref) }, limit: 1 });
+    return page.items[0] ?? null;
+  }
+
+  async #returnExisting(license: LicenseDoc, { max_activations }: NewLicense): Promise<CreatedLicense> {
+    if (max_activations !== undefined && max_activations !== license.max_activations)
+      throw conflict(
+        `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them by PATCH.`,
+      );
+    const key = this.decryptKey(license);
+    return { license: await this.#toView(license, key), key, created: false };
+  }
+
+  async #announceCreated(actor: Principal, doc: LicenseDoc): Promise<void> {
+    const { product, client_ref, key_masked } = doc;
+    const details = { product, client_ref, key: key_masked };
+    const { after: fields } = findChangedFields({}, doc, AUDITED_FIELDS);
+    await this.deps.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
+    this.outbox.send(doc);
+  }
+
+  async #updateWithRetry(
+    actor: Principal,
+    license: LicenseDoc,
+    decide: DecideChange,
+    details: Record<string, string> = {},
+  ): Promise<LicenseView> {
+    let before = license;
+    for (let tries = 0; tries < MAX_WRITE_ATTEMPTS; tries++) {
+      const decision = decide(before);
+      if (decision === null) return this.#toView(before);
+      const changed = await this.marks.runChange(() => this.#write(before, decision.set));
+      if (changed !== null) {
+        await this.watchers.notify(changed.product);
+        const shown = findChangedFields(before, changed, Object.keys(decision.set));
+        await this.deps.audit.record(
+          actor,
+          decision.action,
+          changed.id,
+          { product: changed.product, ...details },
+          shown,
+        );
+        this.outbox.send(changed);
+        return this.#toView(changed);
+      }
+      const again = await this.deps.licenses.get(before.id);
+      if (again === null) throw notFound(`license ${before.id}`);
+      before = again;
+    }
+    throw createTransitionError(before.status, 'change');
+  }
+
+  async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
+    const now = { ...before, ...fields };
+    const entry = buildLicenseEvent(this.deps, LICENSE_CHANGED.event, now);
+    const dated = 'expires_at' in fields || 'status' in fields;
+    const set = {
+      ...fields,
+      ...(dated && getDueTimes(now, this.deps.config.expiring_days)),
+      search: buildSearchText(now),
+      updated_at: this.deps.clock.iso(),
+      rev: before.rev + 1,
+      outbox_at: formatOutboxPosition(entry),
+    };
+    const update: Update = { set, push: { outbox: { each: [entry] } } };
+    return (await this.deps.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;
+  }
+}

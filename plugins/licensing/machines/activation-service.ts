@@ -1,0 +1,100 @@
+/** Administers the machines of a license (contract 50, administration API). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, notFound, refuse } from '../../../kernel/errors.js';
+import type { Filter } from '../../../ports/store.js';
+import { getTokenProduct } from '../model/caller.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import { LicenseService } from '../licenses/license-service.js';
+import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
+import { MachineService } from './machine-service.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+
+export const MACHINE_TRANSITIONS = ['approve', 'reject', 'block', 'release'] as const;
+export type MachineTransition = (typeof MACHINE_TRANSITIONS)[number];
+
+const SOURCE_STATES: Readonly<Record<MachineTransition, readonly ActivationState[]>> = {
+  approve: ['pending', 'blocked'],
+  reject: ['pending'],
+  block: ['active', 'pending', 'released'],
+  release: ['active', 'pending', 'blocked'],
+};
+const AUDIT_ACTIONS: Readonly<Record<MachineTransition, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  block: 'blocked',
+  release: 'released',
+};
+
+export const listMachineTransitions = (status: ActivationState): MachineTransition[] =>
+  MACHINE_TRANSITIONS.filter((move) => SOURCE_STATES[move].includes(status));
+
+@injectable()
+export class ActivationService {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'activations' | 'audit'>,
+    @inject(LicenseService) private readonly licenses: LicenseService,
+    @inject(MachineService) private readonly machines: MachineService,
+  ) {}
+
+  /**
+   * Lists the machines of one license, oldest first.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async listPage(
+    principal: Principal,
+    license_id: string,
+    query: { status?: ActivationState; limit: number; cursor?: string },
+  ): Promise<ReadablePage<ActivationDoc> & { count: () => Promise<number> }> {
+    await this.licenses.getLicense(principal, license_id);
+    const filter: Filter = { license_id, ...(query.status !== undefined && { status: query.status }) };
+    const sort = [['first_seen', 'asc']] as const;
+    const { activations } = this.deps;
+    const page = await findReadable(activations, { filter, sort, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, count: () => activations.count(filter) };
+  }
+
+  async listPending(principal: Principal, limit: number): Promise<ActivationDoc[]> {
+    const product = getTokenProduct(principal);
+    const filter: Filter = { status: 'pending', ...(product !== null && { product }) };
+    return (await this.deps.activations.find({ filter, sort: [['first_seen', 'asc']], limit })).items;
+  }
+
+  countPending(): Promise<number> {
+    return this.deps.activations.count({ status: 'pending' });
+  }
+
+  async countByState(license_id: string): Promise<Partial<Record<ActivationState, number>>> {
+    const counts = await this.deps.activations.groupCount('status', { license_id });
+    return Object.fromEntries(counts.map(({ key, n }) => [String(key), n]));
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope, invalid_transition, conflict */
+  async applyTransition(actor: Principal, license_id: string, id: string, move: MachineTransition): Promise<ActivationDoc> {
+    const license = await this.licenses.getLicense(actor, license_id);
+    const before = await this.deps.activations.get(id);
+    if (before === null || before.license_id !== license_id) throw notFound(`activation ${id.slice(0, 64)}`);
+    if (!SOURCE_STATES[move].includes(before.status)) throw createTransitionConflict(before.status, move);
+    const kept = move === 'release' ? this.machines.getRetainedUntil(before) : null;
+    if (kept !== null)
+      throw conflict(`The machine has a license file that is good until ${kept}; its place is free after that.`);
+    const changed = await this.#write(license, before, move);
+    if (changed === null) throw conflict('The machine changed meanwhile, or there are 10,000 of them. Read it again.');
+    const { machine_id, product } = changed;
+    const shown = { before: { status: before.status }, after: { status: changed.status } };
+    const details = { product, activation: id, machine_id };
+    await this.deps.audit.record(actor, `license.machine_${AUDIT_ACTIONS[move]}`, license_id, details, shown);
+    return changed;
+  }
+
+  #write(license: LicenseDoc, before: ActivationDoc, move: MachineTransition): Promise<ActivationDoc | null> {
+    if (move === 'approve') return this.machines.approve(license, before);
+    return this.machines.vacate(before, SOURCE_STATES[move], move === 'block' ? 'blocked' : 'released');
+  }
+}
+
+const createTransitionConflict = (status: ActivationState, move: MachineTransition): Error =>
+  refuse(
+    409,
+    'invalid_transition',
+    `The machine is ${status}; ${move} is possible only when it is ${SOURCE_STATES[move].join(' or ')}.`,
+  );

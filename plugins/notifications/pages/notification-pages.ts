@@ -1,0 +1,159 @@
+import joi from 'joi';
+import { createFormPage, createPageActions, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { ALL_EVENTS, type Channel } from '../channels/channel.js';
+import { CHANNEL_KINDS } from '../channels/channel-kinds.js';
+import { toDeliveryView, type RecipientReader } from '../http/delivery-view.js';
+import { TOPICS, type Topic } from '../notes/topics.js';
+import { describeFailures } from '../sending/send-attempt.js';
+import type { TestMessageSender } from '../sending/test-message.js';
+import { renderEditor, readChannelForm, type EditorServices } from './channel-editor.js';
+
+const access = { session: 'admin' } as const;
+const title = 'Notifications';
+const crumb = { label: title, href: '/notifications' };
+const id = joi.string().guid().required();
+const params = joi.object({ id });
+const MAX_SHOWN_DELIVERIES = 50;
+
+export interface NotificationPageServices extends EditorServices {
+  tests: TestMessageSender;
+  reader: RecipientReader;
+}
+
+function describeFilter({
+  events,
+  min_severity,
+  monitors,
+  tags,
+  projects,
+}: Channel): { label: string; value: string }[] {
+  const names = events.includes(ALL_EVENTS) ? ['All events'] : events.map((name) => TOPICS[name as Topic] ?? name);
+  const lines = [
+    { label: 'Events', value: names.join('; ') || 'none' },
+    { label: 'Severity', value: min_severity === 'low' ? 'any' : `${min_severity} and above` },
+    { label: 'Projects', value: projects.join(', ') || 'all' },
+    { label: 'Monitors', value: monitors.join(', ') || 'all' },
+    { label: 'Tags of items', value: tags.join(', ') || 'any' },
+  ];
+  return lines;
+}
+
+async function renderChannelPage(
+  { channels, reader }: NotificationPageServices,
+  request: HttpRequest,
+  done: Record<string, unknown> = {},
+): Promise<View> {
+  const channel = await channels.getChannel(request.principal, request.params['id'] ?? '');
+  const [recent, waiting] = await Promise.all([
+    channels.listDeliveries(channel.id, MAX_SHOWN_DELIVERIES),
+    channels.countWaiting(channel.id),
+  ]);
+  return new View('channel', {
+    title: channel.name,
+    channel: { ...channels.toView(channel), kind_label: CHANNEL_KINDS[channel.kind].label },
+    filter: describeFilter(channel),
+    recent: recent.items.map((note) => {
+      const view = toDeliveryView(note, channel, reader);
+      return Object.assign(view, { error: describeFailures(view.recipients) ?? view.error });
+    }),
+    waiting,
+    crumbs: [crumb, { label: channel.name }],
+    ...done,
+  });
+}
+
+export function buildNotificationPages(parts: NotificationPageServices): PageSpec[] {
+  const { channels, tests } = parts;
+  const action = createPageActions(
+    { path: '/notifications/{id}', title, access, input: { params } },
+    (request, { message }) => renderChannelPage(parts, request, { problem: message }),
+  );
+  return [
+    {
+      path: '/notifications',
+      title,
+      nav: {
+        section: 'administration',
+        label: title,
+        icon: 'send',
+        order: 45,
+        also: [
+          'alerts',
+          'channels',
+          'e-mail',
+          'email',
+          'mail',
+          'chat',
+          'slack',
+          'teams',
+          'telegram',
+          'pagerduty',
+          'matrix',
+        ],
+      },
+      access,
+      handle: async () => {
+        const items = (await channels.list()).map((one) =>
+          Object.assign(channels.toView(one), { kind_label: CHANNEL_KINDS[one.kind].label }),
+        );
+        return new View('channels', { items });
+      },
+    },
+    {
+      path: '/notifications/new',
+      title: 'New channel',
+      access,
+      input: { query: joi.object({ kind: joi.string().max(40) }) },
+      handle: (request) => renderEditor(parts, request),
+    },
+    createFormPage(
+      { path: '/notifications', title, access, creates: true },
+      async (request) => {
+        const made = await channels.create(request.principal, readChannelForm(request, null));
+        return new Redirect(`/notifications/${made.id}`, {
+          tone: 'success',
+          message: 'Channel created. Send a test to see whether it arrives.',
+        });
+      },
+      (request, problem) => renderEditor(parts, request, problem),
+    ),
+    {
+      path: '/notifications/{id}',
+      title,
+      access,
+      input: { params },
+      handle: (request) => renderChannelPage(parts, request),
+    },
+    {
+      path: '/notifications/{id}/edit',
+      title,
+      access,
+      input: { params },
+      handle: (request) => renderEditor(parts, request),
+    },
+    createFormPage(
+      { path: '/notifications/{id}/edit', title, access, input: { params } },
+      async (request) => {
+        const known = await channels.getChannel(request.principal, request.params['id'] ?? '');
+        await channels.change(request.principal, known.id, readChannelForm(request, known));
+        return new Redirect(`/notifications/${known.id}`, { tone: 'success', message: 'Channel saved.' });
+      },
+      (request, problem) => renderEditor(parts, request, problem),
+    ),
+    action('test', async (request, channelId) => {
+      const result = await tests.send(await channels.getChannel(request.principal, channelId));
+      return renderChannelPage(parts, request, { test: { failure: result.error } });
+    }),
+    action('enable', async (request, channelId) => {
+      await channels.change(request.principal, channelId, { enabled: true });
+      return new Redirect(`/notifications/${channelId}`, {
+        tone: 'success',
+        message: 'Channel enabled. What has waited is being sent.',
+      });
+    }),
+    action('delete', async (request, channelId) => {
+      await channels.remove(request.principal, channelId);
+      return new Redirect('/notifications', { tone: 'success', message: 'Channel deleted.' });
+    }),
+  ];
+}

@@ -1,0 +1,170 @@
+import joi from 'joi';
+import {
+  getFormFields,
+  createFormPage,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type FormRejection,
+} from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import { MONITOR_SOURCE_PATTERN, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
+import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
+import { RECORD_TYPES, START_TLS_PROTOCOLS } from '../../../ports/network-probe.js';
+import { toTrialView, type TrialServices } from '../http/routes.js';
+import { PROBE_KINDS, formatTarget, type Probe } from '../model/probe.js';
+import type { ProbeService } from '../store/probe-service.js';
+import { toControlErrors, getProbeHref, NEW_PROBE_PATH, readProbeForm, getFormText } from './probe-form.js';
+
+interface ProbePageServices extends TrialServices {
+  probes: Pick<ProbeService, 'toRunnableProbe' | 'prepare' | 'save' | 'getView'>;
+  watchdog: Pick<WatchdogApi, 'create' | 'find'>;
+  audit: Pick<AuditLog, 'record'>;
+}
+
+const access = { session: 'member' } as const;
+const title = 'Probe';
+const source = joi.string().max(200).required();
+const DEFAULTS = { kind: 'http', method: 'GET', expected_status: '200-299', interval_seconds: 60, retries: 1 };
+const KIND_LABELS: Readonly<Record<string, string>> = {
+  http: 'HTTP: an address answers',
+  tcp: 'TCP: a port is open',
+  tls: 'TLS: a certificate is valid',
+  dns: 'DNS: a name has a record',
+  icmp: 'ICMP: a machine answers an echo',
+  websocket: 'WebSocket: a connection opens',
+  grpc: 'gRPC: the health check says SERVING',
+  postgresql: 'PostgreSQL: it accepts connections',
+  mysql: 'MySQL or MariaDB: it accepts connections',
+  redis: 'Redis: it answers a ping',
+  mongodb: 'MongoDB: it answers a ping',
+};
+const kinds = PROBE_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
+const getMonitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
+
+export function buildProbePages({ probes, asker, clock, watchdog, audit }: ProbePageServices): PageSpec[] {
+  const need = async (name: string): Promise<MonitorView> => {
+    const monitor = await watchdog.find(name);
+    if (monitor === null) throw notFound(`monitor ${name}`);
+    return monitor;
+  };
+
+  const editor = async (
+    request: HttpRequest,
+    known: MonitorView | null,
+    more: { problem?: FormRejection; seen?: object } = {},
+  ): Promise<View> => {
+    const stored = known === null ? null : await probes.getView(known.source);
+    const shown = request.method === 'POST' ? getFormFields(request) : { ...DEFAULTS, ...stored };
+    const { problem, seen } = more;
+    return new View('probe', {
+      title: known === null ? 'New probe' : `Probe of ${known.name}`,
+      crumbs: [
+        { label: 'Monitors', href: '/monitors' },
+        ...(known === null ? [] : [{ label: known.source, href: getMonitorHref(known.source) }]),
+        { label: title },
+      ],
+      known,
+      stored,
+      header_names: ((stored?.['header_names'] ?? []) as string[]).join(', '),
+      form: shown,
+      action: known === null ? NEW_PROBE_PATH : getProbeHref(known.source),
+      back: known === null ? '/monitors' : getMonitorHref(known.source),
+      kinds,
+      methods: OUTBOUND_METHODS.map((value) => ({ value, label: value })),
+      record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
+      start_tls: START_TLS_PROTOCOLS.map((value) => ({ value, label: value.toUpperCase() })),
+      seen,
+      ...(problem && { message: problem.message, errors: toControlErrors(problem.errors) }),
+    });
+  };
+
+  const knownOf = async (request: HttpRequest): Promise<MonitorView | null> => {
+    const name = getFormText(getFormFields(request), 'known');
+    return name === '' ? null : need(name);
+  };
+
+  const created = async (request: HttpRequest): Promise<Redirect> => {
+    const form = getFormFields(request);
+    const name = getFormText(form, 'source');
+    if (!MONITOR_SOURCE_PATTERN.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    const checked = await probes.prepare(readProbeForm(form), name);
+    const { principal } = request;
+    const actor = principal.kind === 'session' ? principal.username : '';
+    await watchdog.create({ source: name, name: getFormText(form, 'name') || null }, actor);
+    await probes.save(name, checked);
+    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : formatTarget(checked.probe) });
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
+  };
+
+  const saved = async (request: HttpRequest): Promise<Redirect> => {
+    const { source: name } = await need(request.params['source'] ?? '');
+    const checked = await probes.prepare(readProbeForm(getFormFields(request)), name);
+    const before = await probes.getView(name);
+    await probes.save(name, checked);
+    const target = checked === null ? '' : formatTarget(checked.probe);
+    const was = before === null ? null : formatTarget(before as unknown as Probe);
+    await audit.record(
+      request.principal,
+      'monitor.changed',
+      name,
+      {},
+      { before: { probe: was }, after: { probe: target } },
+    );
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Probe saved. It is asked within seconds.' });
+  };
+
+  const params = joi.object({ source });
+  return [
+    { path: NEW_PROBE_PATH, title: 'New probe', access, handle: (request) => editor(request, null) },
+    createFormPage({ path: NEW_PROBE_PATH, title: 'New probe', access, creates: true }, created, (request, problem) =>
+      editor(request, null, { problem }),
+    ),
+    createFormPage(
+      { path: '/probes/try', title, access },
+      async (request) => {
+        const known = await knownOf(request);
+        const probe = await probes.toRunnableProbe(readProbeForm(getFormFields(request)), known?.source ?? null);
+        const seen = await asker.run(probe);
+        const { principal } = request;
+        const shows = principal.kind === 'session' && principal.role === 'admin';
+        const sight = shows || probe.kind === 'dns' ? 'all' : 'none';
+        return editor(request, known, { seen: toTrialView(seen, clock.now(), sight) });
+      },
+      async (request, problem) => editor(request, await knownOf(request), { problem }),
+    ),
+    {
+      path: '/probes/{source}',
+      title,
+      access,
+      input: { params },
+      handle: async (request) => editor(request, await need(request.params['source'] ?? '')),
+    },
+    createFormPage({ path: '/probes/{source}', title, access, input: { params } }, saved, async (request, problem) =>
+      editor(request, await need(request.params['source'] ?? ''), { problem }),
+    ),
+    {
+      method: 'POST',
+      path: '/probes/{source}/remove',
+      title: 'Remove probe',
+      access,
+      input: { params },
+      handle: async (request) => {
+        const { source: name } = await need(request.params['source'] ?? '');
+        const before = await probes.getView(name);
+        await probes.save(name, null);
+        const was = before === null ? null : formatTarget(before as unknown as Probe);
+        await audit.record(
+          request.principal,
+          'monitor.changed',
+          name,
+          {},
+          { before: { probe: was }, after: { probe: null } },
+        );
+        return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Nobody asks it any more.' });
+      },
+    },
+  ];
+}

@@ -1,0 +1,126 @@
+/**
+ * Completes a change of a release, also after a crash: `latest.json` and statement, bug items to
+ * close, events (docs/consistency.md, releases). Every step is idempotent. Callers hold the
+ * product's lock.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import { normalizeVersion } from '../../../lib/versions.js';
+import { ManifestRepository } from '../update-check/manifest-repository.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
+import { toStorePath, type ReleaseOutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { ChannelDocumentWriter } from './channel-documents.js';
+import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
+import { ReleaseRepository } from './release-repository.js';
+
+const MAX_EVENT_ITEMS = 100;
+
+@injectable()
+export class ReleaseChangeFinisher {
+  constructor(
+    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
+    @inject(ManifestRepository) private readonly manifests: ManifestRepository,
+    @inject(ChannelDocumentWriter) private readonly channels: ChannelDocumentWriter,
+    @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
+  ) {}
+
+  async saveRelease(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
+    const { clock, ids } = this.deps;
+    const before = await this.docs.get(id);
+    const { product, version, build, channel, platform, rollout_percent, published_at: at } = fields;
+    const data = { product, version, build, channel, platform, signed: fields.manifest_signature !== null };
+    const entry: ReleaseOutboxEntry = { id: `evt_${ids.uuid()}`, at, event: 'release.published', data };
+    const rolling = rollout_percent > 0 && rollout_percent < 100 ? { rolling: product } : {};
+    const state = {
+      ...fields,
+      withdrawn_at: null,
+      withdrawn_reason: null,
+      halted_at: null,
+      halted_reason: null,
+      rollout_at: at,
+      open_at: clock.iso(),
+    };
+    if (before === null) {
+      const fresh = { ...state, ...rolling, id, downloads: 0, created_at: at, outbox: [entry] };
+      return this.docs.insert(fresh, manifest);
+    }
+    const changes = {
+      ...state,
+      rolling: undefined,
+      ...rolling,
+      withdrawing: undefined,
+      outbox: [...before.outbox, entry],
+    };
+    return this.docs.update(before, changes, manifest);
+  }
+
+  async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
+    const release = doc.withdrawing === undefined ? doc : await this.#withdraw(doc, doc.withdrawing);
+    await this.channels.write(release.product, new Set([release.channel]));
+    const closed: string[] = [];
+    if (release.withdrawn_at !== null) await this.#notifyVersionWithdrawn(release);
+    for (const entry of release.outbox) {
+      const sent = await this.#send(release, entry);
+      if (sent === null) return { release, closed };
+      closed.push(...sent);
+    }
+    await this.manifests.deleteExcept(release.id, [release.manifest_sha256]);
+    await this.docs.clearMarkers(release);
+    return { release, closed };
+  }
+
+  /** Completes a dead publisher's intent when the package is in place, and undoes it otherwise. */
+  async recover(claim: PublishClaim): Promise<void> {
+    const { left, id } = claim;
+    if (left === null) return;
+    const { store } = this.deps;
+    const before = await this.docs.get(id);
+    const { release, staged } = left;
+    if (before?.manifest_sha256 !== release.manifest_sha256) {
+      const manifest = await this.manifests.read(id, release.manifest_sha256);
+      const held = await store.packages.readPackageInfo(toStorePath(release));
+      if (manifest !== null && held?.sha256 === release.package_sha256) {
+        await store.packages.writeTexts(toStorePath(release), { manifest, signature: release.manifest_signature });
+        await this.finish(await this.saveRelease(id, release, manifest));
+      } else await this.manifests.deleteExcept(id, before === null ? [] : [before.manifest_sha256]);
+    }
+    if (staged !== null) await store.packages.discard(staged);
+    await this.leases.clearIntent(claim);
+    claim.left = null;
+  }
+
+  /**
+   * Removes the file from the web root, then marks the release (contract 40, publishing: withdraw).
+   */
+  async #withdraw(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
+    await this.deps.store.packages.withdraw(toStorePath(doc));
+    const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
+    return this.docs.update(doc, gone);
+  }
+
+  async #notifyVersionWithdrawn({ product, version }: ReleaseDoc): Promise<void> {
+    const same = normalizeVersion(version);
+    const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
+      (other) => normalizeVersion(other.version) === same,
+    );
+    if (!offered) await this.deps.bugs()?.withdrawRelease(product, version);
+  }
+
+  /** @returns the closed items; null when a listener failed */
+  async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
+    const options = { id: entry.id, timestamp: entry.at, project_slug: product };
+    if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
+    const { version, build } = entry.data;
+    // The event id identifies this publication, so a retry learns which items the first attempt
+    // closed.
+    const publication = entry.id.slice('evt_'.length);
+    const closed = (await this.deps.bugs()?.recordRelease(product, { version, build, publication })) ?? [];
+    const data: ReleasePublished = {
+      ...entry.data,
+      closed_items: closed.slice(0, MAX_EVENT_ITEMS),
+      closed_count: closed.length,
+    };
+    return (await this.deps.emit(entry.event, data, options)) ? closed : null;
+  }
+}

@@ -1,0 +1,43 @@
+/** Forwards sessions to the release health plugin if it is enabled. */
+import { inject, injectable, token } from '../../kernel/contract.js';
+import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
+import { parseSessions, type SessionMetadata } from './session.js';
+import type { UntypedRecord } from './untyped-values.js';
+
+export const SESSION_INTAKE_RESOLVER = token<() => SessionIntake | undefined>('sentry.sessions');
+
+const SLICE_SIZE = 50;
+
+@injectable()
+export class SessionForwarder {
+  constructor(@inject(SESSION_INTAKE_RESOLVER) private readonly intake: () => SessionIntake | undefined) {}
+
+  get isAvailable(): boolean {
+    return this.intake() !== undefined;
+  }
+
+  /** Resolves after the commit. */
+  async forward(type: string, payload: UntypedRecord, about: SessionMetadata, sender: SessionSender): Promise<void> {
+    const report = parseSessions(type, payload, about);
+    const intake = this.intake();
+    if (report === null || intake === undefined) return;
+    const { entries } = report;
+    if (entries.length <= SLICE_SIZE) return intake.record(report, sender);
+    const taken: Promise<void>[] = [];
+    for (let at = 0; at < entries.length; at += SLICE_SIZE) {
+      await this.#waitForTurn();
+      const slice = intake.record({ ...report, entries: entries.slice(at, at + SLICE_SIZE) }, sender);
+      slice.catch(() => undefined);
+      taken.push(slice);
+    }
+    await Promise.all(taken);
+  }
+
+  #turns: Promise<unknown> = Promise.resolve();
+
+  /** Allows one slice per turn of the event loop across all senders. */
+  #waitForTurn(): Promise<unknown> {
+    this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turns;
+  }
+}

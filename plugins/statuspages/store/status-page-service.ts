@@ -1,0 +1,263 @@
+import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
+import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
+import { readLogo } from '../../../lib/brand/logo.js';
+import { findChangedFields } from '../../../lib/changed-fields.js';
+import { isTimeZone } from '../../../lib/local-time.js';
+import { collectAll } from '../../../lib/paging.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import type { AuditFields } from '../../../ports/domain/audit.js';
+import { canSetHost, getPrincipalName, getTokenProject } from '../caller.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import {
+  hasPassword,
+  MAX_PASSWORD_BYTES,
+  MAX_PAGE_MONITORS,
+  toStatusPageView,
+  type StatusPageComponent,
+  type ComponentFields,
+  type PageFields,
+  type PagePassword,
+  type StatusPageDoc,
+  type StatusPageView,
+} from '../model/status-page.js';
+
+const MAX_PAGES = 200;
+const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 'shows another status page' };
+
+@injectable()
+export class StatusPageService {
+  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
+
+  /** Lists pages by title. A project token sees only the pages of its project. */
+  async list(principal: Principal): Promise<StatusPageView[]> {
+    const own = getTokenProject(principal);
+    const pages = await collectAll(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
+    return pages
+      .map((page) => this.toView(page))
+      .toSorted((a, b) => a.title.localeCompare(b.title, 'en') || (a.slug < b.slug ? -1 : 1));
+  }
+
+  toView(page: StatusPageDoc): StatusPageView {
+    return toStatusPageView(page, this.deps.baseUrl());
+  }
+
+  /**
+   * @param name id or slug
+   * @throws ServiceError not_found
+   */
+  async getPage(name: string, principal: Principal): Promise<StatusPageDoc> {
+    const found = (await this.deps.pages.get(name)) ?? (await this.findBySlug(name));
+    return owned(getTokenProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
+  }
+
+  findById(id: string): Promise<StatusPageDoc | null> {
+    return this.deps.pages.get(id);
+  }
+
+  acceptsSubscribers({ subscriptions }: StatusPageDoc): boolean {
+    return subscriptions === true && this.deps.mail()?.isConfigured === true;
+  }
+
+  async findBySlug(slug: string): Promise<StatusPageDoc | null> {
+    const { items } = await this.deps.pages.find({ filter: { slug }, limit: 1 });
+    return items[0] ?? null;
+  }
+
+  listWithCustomHost(): Promise<StatusPageDoc[]> {
+    return collectAll(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
+  }
+
+  /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
+  async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
+    const { pages, ids, clock, audit, timezone } = this.deps;
+    if ((await pages.count({})) >= MAX_PAGES) throw conflict(`There are ${MAX_PAGES} status pages, which is the most.`);
+    const at = clock.iso();
+    const blank: StatusPageDoc = {
+      id: ids.uuid(),
+      slug: fields.slug,
+      title: fields.title,
+      text: null,
+      seller: null,
+      colour: null,
+      timezone,
+      indexed: false,
+      published: false,
+      project: getTokenProject(principal),
+      components: [],
+      logo_type: null,
+      preview_key: ids.secret(24),
+      created_by: getPrincipalName(principal),
+      created_at: at,
+      updated_at: at,
+      rev: 1,
+    };
+    const page = await this.#applyFields(blank, fields, principal);
+    await this.#runUniqueWrite(() => pages.insert(page), fields);
+    await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
+    return page;
+  }
+
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError as `create`, and not_found
+   */
+  async change(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+    const before = await this.getPage(name, principal);
+    const after = await this.#applyFields(before, fields, principal);
+    await this.#save(before, after, fields);
+    const change = findChangedFields(toAuditFields(before), toAuditFields(after), Object.keys(fields));
+    const what = before.published === after.published ? 'changed' : after.published ? 'published' : 'withdrawn';
+    await this.deps.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
+    return after;
+  }
+
+  /**
+   * Deletes announcements, subscribers and logo, and the page last, so that an aborted deletion can
+   * be repeated.
+   */
+  async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
+    const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
+    const page = await this.getPage(name, principal);
+    await announcements.remove({ page_id: page.id });
+    await subscribers.remove({ page_id: page.id });
+    await mail()?.drop({ subject_id: page.id });
+    await logos.remove({ id: page.id });
+    await pages.remove({ id: page.id });
+    await audit.record(principal, 'status_page.deleted', page.slug, { title: page.title });
+    return page;
+  }
+
+  /**
+   * @param bytes null removes the logo
+   * @throws ServiceError not_found, validation_failed
+   */
+  async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
+    const { logos, audit } = this.deps;
+    const before = await this.getPage(name, principal);
+    const logo = bytes === null ? null : readLogo(bytes);
+    if (typeof logo === 'string') throw invalid({ logo });
+    const type = logo?.type ?? null;
+    // The logo first, so that a page never references a missing one.
+    if (logo !== null) {
+      const set = { type, data: logo.bytes.toString('base64') };
+      await logos.change({ id: before.id }, { set }, { upsert: true });
+    }
+    const after = { ...before, logo_type: type };
+    await this.#save(before, after, {});
+    if (type === null) await logos.remove({ id: before.id });
+    await audit.record(principal, 'status_page.changed', after.slug, { logo: type });
+    return after;
+  }
+
+  async #save(before: StatusPageDoc, after: StatusPageDoc, fields: PageFields): Promise<void> {
+    const { id: _id, rev: _rev, ...rest } = after;
+    const set = { ...rest, host: after.host, updated_at: this.deps.clock.iso() };
+    const update = { set, inc: { rev: 1 } };
+    const saved = await this.#runUniqueWrite(
+      () => this.deps.pages.change({ id: before.id, rev: before.rev }, update as never),
+      fields,
+    );
+    if (saved === null) throw conflict('Somebody else has just changed this page. Look at it, and try again.');
+  }
+
+  /** @throws ServiceError conflict */
+  async #runUniqueWrite<T>(write: () => Promise<T>, { slug, host }: PageFields): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      const field = slug !== undefined && !error.index.includes('host') ? 'slug' : 'host';
+      const value = field === 'slug' ? slug : host;
+      throw conflict(`${value} ${CONFLICT_MESSAGES[field]}.`, { fields: { [field]: CONFLICT_MESSAGES[field] } });
+    }
+  }
+
+  async #applyFields(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+    const { components, host, text, seller, password, project = before.project, ...rest } = fields;
+    const timezone = rest.timezone ?? before.timezone;
+    if (!isTimeZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
+    const { host: known, ...page } = before;
+    const own = host === undefined ? known : (host ?? undefined);
+    if (own !== known && !canSetHost(principal)) {
+      const unlisted = [known, own].find((name) => name !== undefined && !this.deps.hosts.includes(name));
+      if (unlisted !== undefined)
+        throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator may set any host.`);
+    }
+    if (own !== undefined && own === parseHost(this.deps.baseUrl()))
+      throw invalid({ host: 'is the address of the service itself' });
+    const after: StatusPageDoc = {
+      ...page,
+      ...rest,
+      timezone,
+      title: cleanText(rest.title ?? before.title),
+      text: text === undefined ? before.text : text ? cleanText(text) : null,
+      seller: seller === undefined ? before.seller : seller ? cleanText(seller) : null,
+      project: await this.#resolveProject(project, principal),
+      components: components === undefined ? before.components : components.map(toComponent),
+      ...(own !== undefined && { host: own }),
+    };
+    if (rest.subscriptions === true && this.deps.mail()?.isConfigured !== true)
+      throw invalid({ subscriptions: 'needs e-mail: set notifications.smtp_host' });
+    if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
+      throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
+    if (components !== undefined || after.project !== before.project) await this.#validateComponents(after);
+    return password === undefined ? after : { ...after, password: await this.#hashPassword(password) };
+  }
+
+  async #hashPassword(password: string | null): Promise<PagePassword | null> {
+    const { ids, hasher } = this.deps;
+    return password === null ? null : { id: ids.secret(16), hash: await hasher.hash(password) };
+  }
+
+  async #resolveProject(slug: string | null, principal: Principal): Promise<string | null> {
+    const own = getTokenProject(principal);
+    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    const fields = { project: 'is not the slug of a project' };
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, { fields });
+  }
+
+  /** @throws ServiceError validation_failed */
+  async #validateComponents({ components, project }: StatusPageDoc): Promise<void> {
+    const names = new Set<string>();
+    components.forEach(({ name, sources, subtree }, i) => {
+      if (names.has(name)) throw invalid({ [`components.${i}.name`]: `${name} is there already` });
+      if (sources.length === 0 && subtree === null)
+        throw invalid({ [`components.${i}.sources`]: 'must name a monitor, or `subtree` one with all below it' });
+      names.add(name);
+    });
+    const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
+    const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
+    const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
+    // The named monitors first, so that a project token learns nothing about subtrees of another
+    // project's monitor.
+    const named = await this.deps.watchdog.listConditions({ ...query, subtrees: [] });
+    if (!named.complete) throw invalid(tooMany);
+    const known = new Set(named.monitors.map((one) => one.source));
+    components.forEach((one, i) => {
+      const missing = one.sources.filter((source) => !known.has(source));
+      if (missing.length > 0)
+        throw invalid({ [`components.${i}.sources`]: `unknown: ${missing.join(', ').slice(0, 200)}` });
+      if (one.subtree !== null && !known.has(one.subtree))
+        throw invalid({ [`components.${i}.subtree`]: `unknown: ${one.subtree}` });
+    });
+    const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
+    if (!(await this.deps.watchdog.listConditions({ ...query, subtrees })).complete) throw invalid(tooMany);
+  }
+}
+
+const toComponent = ({ name, sources = [], subtree = null, details = false }: ComponentFields): StatusPageComponent => ({
+  name: cleanText(name),
+  sources: [...new Set(sources)],
+  subtree,
+  details,
+});
+
+const parseHost = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
+
+const toAuditFields = ({ components, preview_key: _key, password, ...page }: StatusPageDoc): AuditFields => ({
+  ...(page as unknown as AuditFields),
+  password: hasPassword({ password }) ? 'set' : null,
+  host: page.host ?? null,
+  components: components.map(({ name }) => name).join(', '),
+});

@@ -1,0 +1,155 @@
+/**
+ * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor without a down ancestor
+ * is released and alarms after a delay, unless an ancestor is down again. `suppressed_by` names the
+ * nearest ancestor that was down at the last check.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { collectAll } from '../../../lib/paging.js';
+import { toIsoString } from '../../../lib/time.js';
+import { listAncestors, findDownAncestor, toRelative, AncestryLoader, type TreeRelative } from '../tree/ancestry.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { getMonitorId } from '../model/monitor-id.js';
+import { getDeferredAlarmTime, getIntervalSeconds, isSilenced } from '../model/timing.js';
+import { MonitorChangeSet } from '../model/monitor-change-set.js';
+import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
+
+const BATCH_SIZE = 500;
+
+@injectable()
+export class DeferredAlarmService {
+  readonly #damage: CorruptionReporter;
+
+  constructor(
+    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
+  ) {
+    this.#damage = new CorruptionReporter(deps.log, 'a monitor');
+  }
+
+  /**
+   * Emits the alarms whose delay is over.
+   * @param waiting suppressed monitors with `released_at`
+   */
+  async emitDueAlarms(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
+    const family = await this.ancestry.loadAncestors(waiting);
+    const { ids, config } = this.deps;
+    const pending = waiting.map((doc): PendingWrite => {
+      const changeSet = new MonitorChangeSet(doc, ids, now);
+      const by = findDownAncestor(doc, family);
+      if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
+      const since = getReleaseTime(doc, listAncestors(doc, family), Date.parse(doc.released_at ?? ''), now);
+      // `endSilence` emits it.
+      if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
+      if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
+      if (now < getDeferredAlarmTime(since, getIntervalSeconds(doc)))
+        return { changeSet: changeSet.assign({ released_at: toIsoString(since) }) };
+      return { changeSet: changeSet.emitAlarm(true) };
+    });
+    const { won, errors } = await writeChangeSets(this.deps.monitors, pending, this.deps.log);
+    return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
+  }
+
+  async findReleased(): Promise<{ doc: MonitorDoc; by: TreeRelative | null }[]> {
+    const { monitors } = this.deps;
+    const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
+    const names = groups.map(({ key }) => String(key));
+    const freed: { doc: MonitorDoc; by: TreeRelative | null }[] = [];
+    for (let i = 0; i < names.length; i += BATCH_SIZE) {
+      const part = names.slice(i, i + BATCH_SIZE);
+      const filter = { id: { in: part.map(getMonitorId) } };
+      const page = await monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
+      const there = page.items.filter((doc) => doc.deleted_at === null);
+      const found = new Map(there.map((doc) => [doc.source, doc]));
+      for (const name of part) {
+        const by = found.get(name);
+        if (by?.state === 'down' && by.group !== true) continue;
+        for (const doc of await this.#findSuppressedBy(name)) freed.push({ doc, by: by ? toRelative(by) : null });
+      }
+    }
+    return freed;
+  }
+
+  #findSuppressedBy(source: string): Promise<MonitorDoc[]> {
+    return collectAll(this.deps.monitors, {
+      filter: { suppressed_by: source },
+      limit: BATCH_SIZE,
+      damaged: this.#damage.report,
+    });
+  }
+
+  /**
+   * Reevaluates suppressed monitors whose suppressor recovered or whose position changed. Either
+   * another ancestor suppresses the alarm, or its delay starts.
+   * @param moved when the position changed, in ms; absent for monitors that did not move
+   * @returns the monitors whose delay runs
+   */
+  async releaseAlarms(
+    freed: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
+    now: number,
+  ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
+    const family = await this.ancestry.loadAncestors(freed.map(({ doc }) => doc));
+    const pending = freed.map(({ doc, by, moved }): PendingWrite => {
+      const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+      const above = findDownAncestor(doc, family);
+      if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
+      const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
+      const since = getReleaseTime(doc, listAncestors(doc, family), moved ?? gone, now);
+      return { changeSet: changeSet.assign({ suppressed_by: null, released_at: toIsoString(since) }) };
+    });
+    const changing = pending.filter(({ changeSet }) => hasChanged(changeSet));
+    const { won, errors } = await writeChangeSets(this.deps.monitors, changing, this.deps.log);
+    const waiting = won.map(({ next }) => next).filter((doc) => doc.released_at !== null);
+    return { waiting, errors };
+  }
+
+  async reevaluateTree(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
+    const all = [top, ...(await this.ancestry.listDescendants(top.source))];
+    const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
+    const suppressed = all.filter(({ alarm, released_at }) => alarm === 'suppressed' && released_at === null);
+    const looked = await this.releaseAlarms(
+      suppressed.map((doc) => ({ doc, by: null, moved })),
+      now,
+    );
+    await this.#clearReparented(top, now);
+    return looked;
+  }
+
+  /**
+   * Marks the suppressed monitors below one that will be deleted, whose suppressor may then be
+   * unreachable. The mark comes first, so that the next run recovers from a crash.
+   */
+  async markSubtreeForRelease(source: string, now: number): Promise<MonitorDoc[]> {
+    const { ids, monitors, log } = this.deps;
+    const held = (await this.ancestry.listDescendants(source)).filter(
+      ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
+    );
+    const marked = held.map((doc) => ({
+      changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: true, reparented_at: toIsoString(now) }),
+    }));
+    const { won } = await writeChangeSets(monitors, marked, log);
+    return won.map(({ next }) => next);
+  }
+
+  async #clearReparented({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
+    const { monitors, ids, log } = this.deps;
+    const doc = await monitors.get(id);
+    if (doc === null || doc.reparented_at !== reparented_at) return;
+    await writeChangeSets(
+      monitors,
+      [{ changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: false }) }],
+      log,
+    );
+  }
+}
+
+const hasChanged = ({ before, next }: MonitorChangeSet): boolean =>
+  before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
+
+/** When the last ancestor left `down`, or the monitor moved away from it; never in the future. */
+function getReleaseTime(doc: MonitorDoc, ancestors: readonly TreeRelative[], gone: number, now: number): number {
+  const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
+  if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));
+  return Math.min(now, Math.max(...times));
+}

@@ -1,0 +1,212 @@
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, invalid, owned, unknownProject } from '../../../kernel/errors.js';
+import {
+  MONITOR_SOURCE_PATTERN,
+  type MonitorFields,
+  type MonitorQuery,
+  type MonitorView,
+} from '../../../ports/domain/watchdog.js';
+import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
+import { WindowApplier } from '../maintenance/window-applier.js';
+import { DeferredAlarmService } from '../evaluator/deferred-alarms.js';
+import { listAncestors, MAX_TREE_DEPTH, AncestryLoader } from '../tree/ancestry.js';
+import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
+import { toIsoString } from '../../../lib/time.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { validateTiming, toTimingFields } from './timing-fields.js';
+import { createMonitor, toMonitorView } from '../model/monitor-view.js';
+import { MonitorOutbox } from '../timeline/monitor-outbox.js';
+import { getMonitorId, isMonitorId } from '../model/monitor-id.js';
+import { maskView, SourceVisibility } from '../tree/source-visibility.js';
+import { MonitorChangeSet } from '../model/monitor-change-set.js';
+
+export type MonitorUpdate = Omit<MonitorFields, 'source'>;
+
+const cleanFields = <T extends MonitorUpdate>(fields: T): T =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? cleanText(value) : value]),
+  ) as T;
+
+@injectable()
+export class MonitorService {
+  constructor(
+    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
+    @inject(DeferredAlarmService) private readonly alarms: DeferredAlarmService,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
+    @inject(SourceVisibility) private readonly visibility: SourceVisibility,
+    @inject(WindowApplier) private readonly maintenance: WindowApplier,
+  ) {}
+
+  async find(name: string): Promise<MonitorDoc | null> {
+    const { monitors } = this.deps;
+    let doc = MONITOR_SOURCE_PATTERN.test(name) ? await monitors.get(getMonitorId(name)) : null;
+    if (doc === null && isMonitorId(name)) doc = await monitors.get(name);
+    return doc === null || doc.deleted_at !== null ? null : doc;
+  }
+
+  async listPage({
+    app_version,
+    project,
+    state,
+    parent_source,
+    limit,
+    after,
+  }: MonitorQuery): Promise<Page<MonitorDoc>> {
+    const version = app_version === true ? { gt: '' } : app_version;
+    const filter = { project, state, parent_source, app_version: version, deleted_at: null };
+    return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
+  }
+
+  async toCallerView(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
+    return maskView(view, await this.visibility.findHiddenInViews([view], caller));
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async getMonitor(name: string, caller: WatchdogCaller): Promise<MonitorDoc> {
+    return owned(caller.project, await this.find(name), ({ project }) => project, `monitor ${name}`);
+  }
+
+  /** @throws ServiceError conflict (existing source, cycle), unknown_project, insufficient_scope */
+  async create(given: MonitorFields, caller: WatchdogCaller): Promise<MonitorView> {
+    const fields = cleanFields({ ...given, project: given.project ?? caller.project });
+    if (!MONITOR_SOURCE_PATTERN.test(fields.source))
+      throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    assertCanAccess(caller, { project: fields.project ?? null });
+    await this.#checkProject(fields.project);
+    validateTiming(fields, null);
+    await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
+    const { monitors, ids, clock } = this.deps;
+    const fresh = createMonitor(fields, ids, clock.now());
+    try {
+      await monitors.insert(fresh);
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
+    }
+    return this.toCallerView(toMonitorView(fresh), caller);
+  }
+
+  /** Replaces a deleted monitor whose events are not published yet. */
+  async #revive(fresh: MonitorDoc): Promise<boolean> {
+    const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
+    const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
+    return (await this.deps.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
+  }
+
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
+   */
+  async update(name: string, given: MonitorUpdate, caller: WatchdogCaller): Promise<MonitorView> {
+    const fields = cleanFields(given);
+    // Before the lookup, which would reveal whether another project exists.
+    if (fields.project !== undefined) assertCanAccess(caller, { project: fields.project });
+    await this.#checkProject(fields.project);
+    for (;;) {
+      const doc = await this.getMonitor(name, caller);
+      validateTiming(fields, doc);
+      const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
+      if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
+      const { ids, clock, monitors } = this.deps;
+      const now = clock.now();
+      const changeSet = new MonitorChangeSet(doc, ids, now).assign(resolveNames(fields, doc));
+      changeSet.assign({ updated_at: clock.iso() });
+      if (moved) await this.#releaseSuppressed();
+      if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
+      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.toUpdate())) === null) continue;
+      // Immediate, so that delays start now. After a crash the next run calls `reevaluateTree`.
+      if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
+      // It and its subtree may have left a window, which makes them due for the next evaluator run.
+      const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';
+      if (isInWindow && (moved || fields.project !== undefined)) {
+        const { changed } = await this.maintenance.apply();
+        await this.outbox.flush(changed);
+      }
+      return this.toCallerView(toMonitorView(changeSet.next), caller);
+    }
+  }
+
+  /**
+   * Deletes a monitor, revokes its tokens, and ends an open alarm (`monitor.alarm_closed`). The
+   * cleanup deletes its samples, which no later monitor of this source can access.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async remove(name: string, caller: WatchdogCaller): Promise<string> {
+    for (;;) {
+      const doc = await this.getMonitor(name, caller);
+      const { ids, clock, monitors, tokens, addresses } = this.deps;
+      await tokens.revokeBySource(doc.source);
+      await addresses.remove({ source: doc.source });
+      if (doc.state === 'down') await this.#releaseSuppressed();
+      const now = clock.now();
+      const cutOff = await this.alarms.markSubtreeForRelease(doc.source, now);
+      const changeSet = new MonitorChangeSet(doc, ids, now).closeAlarm().assign({ deleted_at: clock.iso() });
+      const same = { id: doc.id, rev: doc.rev };
+      const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
+      const gone = quiet
+        ? (await monitors.remove(same)) > 0
+        : (await monitors.change(same, changeSet.toUpdate())) !== null;
+      if (!gone) continue;
+      await this.maintenance.removeMonitor(doc);
+      await this.#endIncident(doc);
+      if (!quiet) await this.outbox.flush([changeSet.next]);
+      if (doc.state === 'down') await this.#releaseSuppressed();
+      for (const one of cutOff) await this.alarms.reevaluateTree(one, now);
+      return doc.source;
+    }
+  }
+
+  /**
+   * Ends the incident of a deleted monitor. After a crash it stays open until its retention ends.
+   */
+  async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
+    if (typeof incident_id !== 'string') return;
+    const { incidents, clock } = this.deps;
+    const ended_at = toIsoString(Math.max(clock.now(), Date.parse(down_since_utc ?? '') || 0));
+    await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at } });
+  }
+
+  /**
+   * Runs before and after a down monitor leaves a tree. Delays of monitors whose suppressor
+   * recovered earlier start then; the others start now.
+   */
+  async #releaseSuppressed(): Promise<void> {
+    await this.alarms.releaseAlarms(await this.alarms.findReleased(), this.deps.clock.now());
+  }
+
+  /**
+   * A missing parent is allowed, one of another project is not.
+   * @throws ServiceError conflict, insufficient_scope
+   */
+  async #checkParent(source: string, parent: string | null, caller: WatchdogCaller): Promise<void> {
+    if (parent === null) return;
+    if (parent === source) throw conflict('A monitor cannot be its own parent.');
+    const found = await this.find(parent);
+    if (found !== null) assertCanAccess(caller, found);
+    const above = { source: `${source} `, parent_source: parent };
+    const family = await this.ancestry.loadAncestors([above]);
+    const chain = listAncestors(above, family);
+    if (chain.some((ancestor) => ancestor.source === source || ancestor.parent_source === source)) {
+      throw conflict(`${parent} is below ${source}: this would make a circle.`);
+    }
+    if (chain.length >= MAX_TREE_DEPTH) throw conflict(`The hierarchy may be ${MAX_TREE_DEPTH} levels deep.`);
+  }
+
+  async #checkProject(slug: string | null | undefined): Promise<void> {
+    if (slug === null || slug === undefined) return;
+    if ((await this.deps.projects.get(slug)) === null) throw unknownProject(slug);
+  }
+}
+
+function resolveNames(fields: MonitorUpdate, doc: MonitorDoc): Partial<MonitorDoc> {
+  const { name, group, ...rest } = { ...fields, ...toTimingFields(fields, doc) };
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return {
+    ...given,
+    ...(group !== undefined && { group: group ? true : null }),
+    ...(name !== undefined && { name: name || doc.source }),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Writes monitors together with their probes, which the probes plugin stores (contract 30, probes).
+ * Order: validate the probe, write the monitor, write its probe. A deletion removes the probe
+ * first, so that a new monitor of the same source never finds an old one (docs/consistency.md).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import type { Json } from '../../../ports/store.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
+import { toMonitorView } from '../model/monitor-view.js';
+import { MonitorService, type MonitorUpdate } from './monitor-service.js';
+
+/** Probe in a request body; absent leaves it unchanged. */
+export interface ProbeInput {
+  probe?: object | null;
+}
+
+export type ProbedMonitorView = MonitorView & { probe: Record<string, Json> | null };
+
+@injectable()
+export class ProbedMonitorService {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'probes'>,
+    @inject(MonitorService) private readonly monitors: MonitorService,
+  ) {}
+
+  /** @throws ServiceError as `MonitorService.getMonitor` */
+  async getView(name: string, caller: WatchdogCaller): Promise<ProbedMonitorView> {
+    const doc = await this.monitors.getMonitor(name, caller);
+    return this.#addProbe(await this.monitors.toCallerView(toMonitorView(doc), caller));
+  }
+
+  /** @throws ServiceError as `MonitorService.create`, and validation_failed */
+  async create({ probe, ...fields }: MonitorFields & ProbeInput, caller: WatchdogCaller): Promise<ProbedMonitorView> {
+    const checked = await this.#validateProbe(probe, fields.source);
+    const made = await this.monitors.create(fields, caller);
+    await checked?.save();
+    return this.#addProbe(made);
+  }
+
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError as `MonitorService.update`, and validation_failed
+   */
+  async update(name: string, { probe, ...fields }: MonitorUpdate & ProbeInput, caller: WatchdogCaller): Promise<ProbedMonitorView> {
+    const { source } = await this.monitors.getMonitor(name, caller);
+    const checked = await this.#validateProbe(probe, source);
+    const edited = await this.monitors.update(name, fields, caller);
+    await checked?.save();
+    return this.#addProbe(edited);
+  }
+
+  /**
+   * @returns its source
+   * @throws ServiceError as `MonitorService.remove`
+   */
+  async remove(name: string, caller: WatchdogCaller): Promise<string> {
+    const { source } = await this.monitors.getMonitor(name, caller);
+    await this.deps.probes()?.save(source, null);
+    return this.monitors.remove(name, caller);
+  }
+
+  async #addProbe(view: MonitorView): Promise<ProbedMonitorView> {
+    return { ...view, probe: (await this.deps.probes()?.find(view.source)) ?? null };
+  }
+
+  listWarnings({ probe }: ProbeInput): { warnings?: string[] } {
+    const warnings = this.deps.probes()?.listUnknownFields(probe) ?? [];
+    return warnings.length === 0 ? {} : { warnings };
+  }
+
+  /**
+   * @returns null when nothing must be written
+   * @throws ServiceError validation_failed
+   */
+  async #validateProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
+    const probes = this.deps.probes();
+    if (probe === undefined || (probe === null && probes === null)) return null;
+    if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });
+    const checked = await probes.validate(probe, source);
+    return { save: () => probes.save(source, checked) };
+  }
+}

@@ -1,0 +1,72 @@
+import { View, type HttpRequest } from '../../../kernel/contract.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import { toWatchdogCaller } from '../model/caller.js';
+import { STATES } from '../model/documents.js';
+import type { WatchdogServices } from '../services.js';
+import { listParentChoices, listProjectChoices } from './form-choices.js';
+import { toListedMonitor } from './listed-monitor.js';
+import { pickWarnings } from '../../../ports/store/skipped-documents.js';
+
+const PAGE_SIZE = 50;
+
+const STATE_TONES: Readonly<Record<MonitorState, string>> = {
+  up: 'success',
+  warning: 'warning',
+  down: 'critical',
+  unknown: 'neutral',
+  stopped: 'neutral',
+  maintenance: 'info',
+};
+
+export const toShareBarParts = (counts: Readonly<Record<MonitorState, number>>): object[] =>
+  STATES.filter((state) => counts[state] > 0).map((state) => ({
+    label: state,
+    value: counts[state],
+    tone: STATE_TONES[state],
+  }));
+
+export async function buildMonitorListView(services: WatchdogServices, request: HttpRequest): Promise<View> {
+  const { status, series, clock } = services;
+  const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
+  const [page, counts, parents, projects] = await Promise.all([
+    status.listWorstFirst(
+      {
+        limit: PAGE_SIZE,
+        ...(state !== undefined && { state: [state as MonitorState] }),
+        ...(alarm !== undefined && { alarm }),
+        ...(parent !== undefined && { parent }),
+        ...(project !== undefined && { project }),
+        ...(q !== undefined && { q }),
+        ...(cursor !== undefined && { cursor }),
+      },
+      toWatchdogCaller(request.principal),
+    ),
+    status.getCounts(),
+    listParentChoices(services, parent),
+    listProjectChoices(services),
+  ]);
+  const samples = await series.readNewest(page.docs);
+  const all = STATES.reduce((sum, one) => sum + counts[one], 0);
+  const tabs = [
+    { label: 'All', href: '/monitors', active: state === undefined, count: all },
+    ...STATES.map((one) => ({ label: one, href: `/monitors?state=${one}`, active: state === one, count: counts[one] })),
+  ];
+  const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
+  const names = new Map(projects.map(({ value, label }) => [value, label]));
+  return new View('monitors', {
+    live_topics: 'monitors heartbeats',
+    items: page.docs.map((doc) =>
+      Object.assign(toListedMonitor(doc, clock.now(), samples.get(doc.id)), {
+        project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),
+      }),
+    ),
+    next_cursor: page.next,
+    tabs,
+    parents,
+    projects,
+    filtered,
+    new_probe_href: services.probes()?.getHref(null) ?? null,
+    command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
+    ...pickWarnings(page),
+  });
+}

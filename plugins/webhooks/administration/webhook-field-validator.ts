@@ -1,0 +1,102 @@
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { denied, invalid, invalidQuery, unknownProject } from '../../../kernel/errors.js';
+import { hasScope } from '../../../lib/scopes.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
+import {
+  ALL_EVENTS,
+  EXPLICIT_EVENTS,
+  parseEventList,
+  listSubscribableEvents,
+  TEST_EVENT,
+  type SubscribableEvent,
+} from '../model/event-names.js';
+import { getBoundProject } from '../model/reader-access.js';
+import type { Webhook } from '../model/webhook.js';
+import { WebhookSecretService } from '../sending/webhook-secret-service.js';
+
+@injectable()
+export class WebhookFieldValidator {
+  constructor(
+    @inject(DEPS)
+    private readonly deps: Pick<WebhookDeps, 'attemptData' | 'outbound' | 'policy' | 'projects' | 'registered'>,
+    @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
+  ) {}
+
+  listEvents(): SubscribableEvent[] {
+    return listSubscribableEvents(this.deps.registered());
+  }
+
+  get hasSigningKey(): boolean {
+    return this.secrets.canSign(null);
+  }
+
+  async listProjects(): Promise<{ value: string; label: string }[]> {
+    const all = await this.deps.projects.list();
+    return all
+      .map(({ slug, name }) => ({ value: slug, label: name }))
+      .toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
+  }
+
+  validateUrl(url: string): string {
+    const reason = this.deps.outbound.checkUrl(url, this.deps.policy);
+    if (reason !== null) throw invalid({ url: reason });
+    return url;
+  }
+
+  validateEvents(given: string | string[]): string[] {
+    const names = parseEventList(given);
+    const known = new Set([ALL_EVENTS, ...this.listEvents().map(({ name }) => name)]);
+    const unknown = names.filter((name) => !known.has(name));
+    if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
+    return names;
+  }
+
+  /**
+   * Requires the rights that deliveries of these events exercise. Otherwise a token for webhooks
+   * could obtain everything the service publishes.
+   * @throws ServiceError insufficient_scope
+   */
+  assertCanSubscribe(principal: Principal, events: readonly string[]): void {
+    const needed = new Set(events.flatMap((event) => this.#listRequiredScopes(event)));
+    if (needed.size === 0 || (principal.kind === 'session' && principal.role === 'admin')) return;
+    if (principal.kind !== 'token') throw denied('Only an administrator may direct events that bring a token.');
+    const lacking = [...needed].filter((scope) => !hasScope(principal.scopes, scope));
+    if (lacking.length > 0)
+      throw denied(`Deliveries of this webhook bring a token, and the caller’s lacks ${lacking.join(', ')}.`);
+    if (principal.agent !== undefined)
+      throw denied('Deliveries of this webhook bring tokens for every agent, and the caller’s is for one.');
+  }
+
+  #listRequiredScopes(event: string): readonly string[] {
+    const made = this.deps.attemptData().filter((maker) => maker.event === event);
+    return [...(EXPLICIT_EVENTS.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
+  }
+
+  /**
+   * Validates the event filter of a list.
+   * @throws ServiceError invalid_request
+   */
+  validateEventFilter(event: string | undefined): void {
+    if (event === undefined || event === TEST_EVENT || this.listEvents().some(({ name }) => name === event)) return;
+    throw invalidQuery({ event: 'is not the name of an event' });
+  }
+
+  async validateProject(principal: Principal, given: string | null): Promise<string | null> {
+    const slug = given === '' ? null : given;
+    assertProjectAccess(principal, slug);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    throw unknownProject(slug, 'project_slug');
+  }
+
+  assertSignable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
+    if (!enabled || this.secrets.canSign(secret)) return;
+    throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
+  }
+}
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+function assertProjectAccess(principal: Principal, slug: string | null): void {
+  const own = getBoundProject(principal);
+  if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+}

@@ -1,0 +1,288 @@
+import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, notFound, owned } from '../../../kernel/errors.js';
+import type { Filter } from '../../../ports/store.js';
+import { getVisibleError, getVisibleExcerpt, type WebhookDelivery } from '../model/delivery.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
+import { WebhookCache } from '../registry/webhook-cache.js';
+import { buildPayload, addPageUrl } from '../model/stored-event.js';
+import { WebhookPauseService } from '../registry/webhook-pause.js';
+import { DeliveryWorkerPool } from '../deliveries/delivery-workers.js';
+import { DeliveryLog } from '../deliveries/delivery-log.js';
+import { TEST_EVENT } from '../model/event-names.js';
+import { isAdmin, getUrlOrigin, getBoundProject, getReaderAccess } from '../model/reader-access.js';
+import { WebhookSecretService } from '../sending/webhook-secret-service.js';
+import { type DeliveryResult, WebhookSender } from '../sending/webhook-sender.js';
+import { createWebhookSecret } from '../sending/signature.js';
+import { WebhookFieldValidator } from './webhook-field-validator.js';
+import { getUrlHost, toWebhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+
+type WebhookTestResult = Pick<DeliveryResult, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
+
+@injectable()
+export class WebhookService {
+  constructor(
+    @inject(DEPS) private readonly deps: WebhookDeps,
+    @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
+    @inject(WebhookSender) private readonly sender: WebhookSender,
+    @inject(WebhookCache) private readonly directory: WebhookCache,
+    @inject(WebhookPauseService) private readonly pause: WebhookPauseService,
+    @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
+    @inject(DeliveryLog) private readonly log: DeliveryLog,
+    @inject(WebhookFieldValidator) private readonly choices: WebhookFieldValidator,
+  ) {}
+
+  async listPage(
+    principal: Principal,
+    query: { limit: number; cursor?: string | undefined },
+  ): Promise<ReadablePage<WebhookView> & { count: () => Promise<number> }> {
+    const project = getBoundProject(principal);
+    const filter: Filter = project === null ? {} : { project_slug: project };
+    const { webhooks } = this.deps;
+    const page = await findReadable(webhooks, {
+      filter,
+      sort: [['id', 'desc']],
+      limit: query.limit,
+      after: query.cursor ?? null,
+    });
+    const items = await Promise.all(page.items.map((webhook) => this.toView(principal, webhook)));
+    return { ...page, items, count: () => webhooks.count(filter) };
+  }
+
+  async listBroken(): Promise<Webhook[]> {
+    const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
+    return page.items.filter(({ enabled }) => !enabled);
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async getWebhook(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.deps.webhooks.get(id);
+    return owned(getBoundProject(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
+  }
+
+  async toView(principal: Principal, webhook: Webhook): Promise<WebhookView> {
+    const last = await this.log.findLastAttempted(principal, webhook.id);
+    const view = toWebhookView(webhook, last, this.deps.clock.iso());
+    return isAdmin(principal) ? view : { ...view, url: getUrlOrigin(webhook.url) };
+  }
+
+  /**
+   * @returns `secret` only when it was generated here
+   * @throws ServiceError validation_failed, unknown_project, insufficient_scope (also from
+   *   `assertCanSubscribe`)
+   */
+  async create(
+    principal: Principal,
+    input: WebhookFields & { name: string; url: string; events: string | string[] },
+  ): Promise<{ webhook: Webhook; secret: string | null }> {
+    const id = this.deps.ids.uuid();
+    const given = input.project_slug === undefined ? getBoundProject(principal) : input.project_slug;
+    const generated = input.secret === undefined ? createWebhookSecret() : null;
+    const secret = generated ?? input.secret ?? null;
+    const now = this.deps.clock.iso();
+    const events = this.choices.validateEvents(input.events);
+    this.choices.assertCanSubscribe(principal, events);
+    const webhook: Webhook = {
+      id,
+      name: input.name,
+      url: this.choices.validateUrl(input.url),
+      project_slug: await this.choices.validateProject(principal, given),
+      events,
+      enabled: input.enabled ?? true,
+      secret: secret === null ? null : this.secrets.encrypt(id, secret),
+      previous: null,
+      failures: 0,
+      disabled_reason: null,
+      disabled_at: null,
+      resuming: false,
+      created_by: getCallerName(principal),
+      created_at: now,
+      updated_at: now,
+    };
+    this.choices.assertSignable(webhook);
+    await this.deps.webhooks.insert(webhook);
+    await this.#record(principal, 'created', webhook);
+    return { webhook, secret: generated };
+  }
+
+  /**
+   * Changes only the given fields.
+   * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
+   */
+  async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
+    const before = await this.#getChangeable(principal, id);
+    const set: Partial<Webhook> = {};
+    if (input.name !== undefined) set.name = input.name;
+    if (input.url !== undefined) set.url = this.choices.validateUrl(input.url);
+    if (input.events !== undefined) {
+      set.events = this.choices.validateEvents(input.events);
+      this.choices.assertCanSubscribe(principal, set.events);
+    }
+    if (input.project_slug !== undefined) set.project_slug = await this.choices.validateProject(principal, input.project_slug);
+    if (input.secret !== undefined) {
+      set.secret = input.secret === null ? null : this.secrets.encrypt(id, input.secret);
+      set.previous = this.secrets.toPreviousSecret(before);
+    }
+    const enabled = input.enabled ?? before.enabled;
+    this.choices.assertSignable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
+    let after = before;
+    if (Object.keys(set).length > 0) {
+      after = await this.#write(id, { ...set });
+      await this.#record(
+        principal,
+        'changed',
+        after,
+        {},
+        findChangedFields(toAuditFields(before), toAuditFields(after), Object.keys(set), SECRET_FIELDS),
+      );
+    }
+    if (input.enabled === undefined || input.enabled === before.enabled) return after;
+    return input.enabled ? this.#enable(principal, after) : this.#disable(principal, after);
+  }
+
+  async remove(principal: Principal, id: string): Promise<void> {
+    const webhook = await this.getWebhook(principal, id);
+    await this.deps.webhooks.remove({ id });
+    this.directory.invalidate(id);
+    await this.deps.deliveries.remove({ webhook_id: id });
+    await this.#record(principal, 'deleted', webhook);
+  }
+
+  /** Resets the failure counter and sends held deliveries. An enabled webhook is only reset. */
+  async enable(principal: Principal, id: string): Promise<Webhook> {
+    return this.#enable(principal, await this.#getChangeable(principal, id));
+  }
+
+  async disable(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.getWebhook(principal, id);
+    return webhook.enabled ? this.#disable(principal, webhook) : webhook;
+  }
+
+  /** Generates a new secret; the previous one stays valid for a day. */
+  async rotateSecret(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
+    const before = await this.#getChangeable(principal, id);
+    const secret = createWebhookSecret();
+    const previous = this.secrets.toPreviousSecret(before);
+    const webhook = await this.#write(id, { secret: this.secrets.encrypt(id, secret), previous });
+    await this.#record(
+      principal,
+      'secret_rotated',
+      webhook,
+      {},
+      findChangedFields(before, webhook, ['secret'], SECRET_FIELDS),
+    );
+    return { webhook, secret };
+  }
+
+  /**
+   * Makes one attempt without recording it, also for a disabled webhook.
+   * @throws ServiceError validation_failed
+   */
+  async sendTest(principal: Principal, id: string): Promise<WebhookTestResult> {
+    const webhook = await this.getWebhook(principal, id);
+    this.choices.assertSignable({ ...webhook, enabled: true });
+    const { ids, clock, baseUrl } = this.deps;
+    const event = {
+      id: `evt_${ids.uuid()}`,
+      event: TEST_EVENT,
+      timestamp: clock.iso(),
+      project_slug: webhook.project_slug,
+      data: { webhook_id: id, name: webhook.name, message: 'A test delivery of AOS.' },
+    };
+    const result = await this.sender.send(webhook, {
+      event_id: event.id,
+      event: TEST_EVENT,
+      body: buildPayload(addPageUrl(event, baseUrl())),
+      delivery_id: ids.uuid(),
+      attempt: 1,
+    });
+    await this.#record(principal, 'tested', webhook, { result: result.error ?? 'success' });
+    const { status_code, duration_ms } = result;
+    const sight = getReaderAccess(principal);
+    return {
+      status_code,
+      duration_ms,
+      error: getVisibleError(result, sight),
+      excerpt: getVisibleExcerpt(result, sight),
+    };
+  }
+
+  /**
+   * Sends a delivery again with the same ids; a waiting one is sent immediately.
+   * @throws ServiceError not_found, conflict, insufficient_scope
+   */
+  async redeliver(principal: Principal, id: string): Promise<WebhookDelivery> {
+    const delivery = await this.log.getDelivery(principal, id);
+    const webhook = await this.#getChangeable(principal, delivery.webhook_id);
+    this.choices.assertCanSubscribe(principal, [delivery.event]);
+    if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
+    if ((await this.deps.events.get(delivery.event_id)) === null)
+      throw conflict('The event is no longer kept, so it cannot be sent again.');
+    const now = this.deps.clock.iso();
+    const changed = await this.deps.deliveries.change(
+      { id, lease_by: { exists: false } },
+      { set: { state: 'pending', failures: 0, next_at: now, updated_at: now }, unset: ['held_at'] },
+    );
+    if (changed === null) throw conflict('An attempt of this delivery is under way.');
+    await this.#record(principal, 'redelivered', webhook, { delivery: id });
+    this.workers.wake(webhook.id);
+    return changed.doc;
+  }
+
+  /**
+   * Returns a webhook that the caller may change.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async #getChangeable(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.getWebhook(principal, id);
+    this.choices.assertCanSubscribe(principal, webhook.events);
+    return webhook;
+  }
+
+  async #enable(principal: Principal, webhook: Webhook): Promise<Webhook> {
+    this.choices.assertSignable({ ...webhook, enabled: true });
+    const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
+    const enabled = await this.#write(webhook.id, set);
+    await this.pause.resume(enabled);
+    await this.#record(principal, 'enabled', enabled, {}, findChangedFields(webhook, enabled, ['enabled']));
+    this.workers.wake(webhook.id);
+    return enabled;
+  }
+
+  async #disable(principal: Principal, webhook: Webhook): Promise<Webhook> {
+    const disabled = await this.#write(webhook.id, { enabled: false, resuming: false });
+    await this.pause.hold(webhook.id);
+    await this.#record(principal, 'disabled', disabled, {}, findChangedFields(webhook, disabled, ['enabled']));
+    return disabled;
+  }
+
+  async #write(id: string, set: Partial<Webhook>): Promise<Webhook> {
+    const update = { set: { ...set, updated_at: this.deps.clock.iso() } };
+    const changed = await this.deps.webhooks.change({ id }, update);
+    if (changed === null) throw notFound(`webhook ${id}`);
+    this.directory.invalidate(id);
+    return changed.doc;
+  }
+
+  #record(
+    principal: Principal,
+    action: string,
+    webhook: Webhook,
+    details: Record<string, string> = {},
+    change?: ChangedFields,
+  ): Promise<void> {
+    const target = { name: webhook.name, ...details };
+    return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, target, change);
+  }
+}
+
+function getCallerName(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username;
+  return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
+}
+
+const SECRET_FIELDS = ['secret', 'previous'];
+
+/** Returns the fields for the audit log without the URL's path, which may be secret. */
+const toAuditFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });

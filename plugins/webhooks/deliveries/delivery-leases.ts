@@ -1,0 +1,92 @@
+/**
+ * Leases of deliveries among processes (contract 70, delivery). A lease contains no time: a process
+ * that sees it unchanged for `DELIVERY_LEASE_MS` of its monotonic clock reclaims it, so clocks of
+ * processes may differ.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { iterateItems } from '../../../lib/paging.js';
+import { StalenessTracker } from '../../../lib/staleness.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { FindQuery } from '../../../ports/store.js';
+import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
+import type { WebhookDelivery } from '../model/delivery.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
+import { ATTEMPT_TIMEOUT_MS } from '../sending/webhook-sender.js';
+
+export const MAX_UNSTARTED_LEASE_MS = 3_000;
+export const DELIVERY_LEASE_MS = MAX_UNSTARTED_LEASE_MS + ATTEMPT_TIMEOUT_MS + 2_000;
+const PAGE_SIZE = 200;
+
+type LeaseFields = Pick<WebhookDelivery, 'id' | 'lease_by' | 'lease_n'>;
+
+@injectable()
+export class DeliveryLeaseService {
+  /** Id of this process, not of the host: a restart has a new one. */
+  readonly instanceId: string;
+  readonly #active = new Set<string>();
+  readonly #held: StalenessTracker;
+  readonly #damage: CorruptionReporter;
+
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'ids' | 'log'>) {
+    this.#damage = new CorruptionReporter(deps.log, 'a delivery');
+    this.instanceId = this.deps.ids.uuid();
+    this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
+  }
+
+  /** Marks the delivery as in progress here, so that its lease is not reclaimed at any age. */
+  beginWork(id: string): void {
+    this.#active.add(id);
+  }
+
+  endWork(id: string): void {
+    this.#active.delete(id);
+  }
+
+  async claim(webhook: string, limit: number): Promise<{ leased: WebhookDelivery[]; more: boolean }> {
+    const { deliveries, clock } = this.deps;
+    const now = clock.iso();
+    const { items, next } = await deliveries.find({
+      damaged: this.#damage.report,
+      filter: { webhook_id: webhook, next_at: { gt: '', lte: now } },
+      sort: [
+        ['webhook_id', 'asc'],
+        ['next_at', 'asc'],
+      ],
+      limit,
+    });
+    const taken = await deliveries.bulk(
+      items.map(({ id, next_at, lease_n }) => ({
+        change: { id, next_at, lease_n },
+        update: { set: { lease_by: this.instanceId }, inc: { lease_n: 1 }, unset: ['next_at'] },
+      })),
+    );
+    const leased = items.flatMap(({ next_at: _due, ...delivery }, i) => {
+      const result = taken[i];
+      if (result === undefined || !('n' in result) || result.n !== 1) return [];
+      return [{ ...delivery, lease_by: this.instanceId, lease_n: delivery.lease_n + 1 }];
+    });
+    return { leased, more: next !== null };
+  }
+
+  async reclaimExpired(): Promise<number> {
+    const round = this.#held.startRound();
+    let n = 0;
+    const leased: FindQuery = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE_SIZE };
+    for await (const { id, lease_by, lease_n } of iterateItems(this.deps.deliveries, leased)) {
+      if (this.#active.has(id)) continue;
+      if (round.getAgeMs(`${id} ${lease_by} ${lease_n}`) < DELIVERY_LEASE_MS) continue;
+      if (await this.#release({ id, lease_by, lease_n })) n += 1;
+    }
+    round.end();
+    return n;
+  }
+
+  /**
+   * Makes it due immediately.
+   * @returns false when another process claimed it
+   */
+  async #release({ id, lease_by, lease_n }: LeaseFields): Promise<boolean> {
+    const update = { set: { next_at: toIsoString(this.deps.clock.now()) }, unset: ['lease_by'] };
+    return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
+  }
+}
