@@ -20,7 +20,7 @@ export interface ConfigSection {
   schema: joi.ObjectSchema;
 }
 
-export function sectionsOf(
+export function listConfigSections(
   plugins: readonly { id: string; section?: string; title: string; config?: joi.ObjectSchema }[],
 ): ConfigSection[] {
   return plugins

@@ -19,6 +19,9 @@ async function canMentionPlugins(path: string): Promise<boolean> {
 /** Returns false only if exactly the built-in plugins run. */
 export async function arePluginsConfigured(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   if (Object.keys(env).some((key) => PLUGIN_VARIABLE_PATTERN.test(key))) return true;
-  const files = [join(CONFIG_ROOT, 'config', 'local.json'), ...(env['SVC_CONFIG'] === undefined ? [] : [env['SVC_CONFIG']])];
+  const files = [
+    join(CONFIG_ROOT, 'config', 'local.json'),
+    ...(env['SVC_CONFIG'] === undefined ? [] : [env['SVC_CONFIG']]),
+  ];
   return (await Promise.all(files.map(canMentionPlugins))).includes(true);
 }

@@ -6,7 +6,13 @@
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http/limits.js';
 import { getSchemaMembers } from './schema-members.js';
-import { validateBaseUrl, validateDataKey, validateLicenseKey, validateStorageUrl, validateTimezone } from './values.js';
+import {
+  validateBaseUrl,
+  validateDataKey,
+  validateLicenseKey,
+  validateStorageUrl,
+  validateTimezone,
+} from './values.js';
 
 export interface LimitsConfig extends HttpLimits {
   package_bytes: number;

@@ -156,7 +156,8 @@ const optionByVariable = new Map<string, string>();
 /** Sets a variable from a command-line option, overriding other variables of the same key. */
 export function applyOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
   const path = resolveVariable(name)?.path;
-  for (const other of Object.keys(env)) if (path !== undefined && resolveVariable(other)?.path === path) delete env[other];
+  for (const other of Object.keys(env))
+    if (path !== undefined && resolveVariable(other)?.path === path) delete env[other];
   env[name] = value;
   optionByVariable.set(name, option);
 }

@@ -21,7 +21,14 @@ export { joi } from './contract/joi.js';
 export type { ObjectSchema, Schema } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
-export { createFormPage, orAgain, createPageActions, formatProblem, type PageAction, type FormRejection } from './forms/form-pages.js';
+export {
+  createFormPage,
+  orAgain,
+  createPageActions,
+  formatProblem,
+  type PageAction,
+  type FormRejection,
+} from './forms/form-pages.js';
 export { getFormFields } from './forms/form-fields.js';
 export { fromForm } from './forms/form-validation.js';
 export { getSecondsUntil } from './forms/last-day.js';

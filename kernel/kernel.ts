@@ -270,7 +270,9 @@ export class Kernel {
     const claims = new NameRegistry(this.#plugins.getScopes(), this.#plugins.getErrorCodes());
     await this.#plugins.runEach(async (run) => {
       const { plugin, views, tested } = run.registered;
-      const returned = await this.#plugins.runWithin('setup', run, () => plugin.setup(createPluginContext(run, shared)));
+      const returned = await this.#plugins.runWithin('setup', run, () =>
+        plugin.setup(createPluginContext(run, shared)),
+      );
       const { parts: own, faults } = validateParts(returned, run.manifest, { views, tested }, claims);
       const parts = bindParts(run.registered.entry, own);
       this.#plugins.setParts(run, parts);

@@ -71,7 +71,10 @@ const pointNameSchema = textSchema(
   'the name of an extension point such as "bugs.item_actions"',
 );
 const ERROR_CODE_PATTERN = /^[a-z][a-z0-9_]{2,63}$/;
-const fieldPathSchema = textSchema(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
+const fieldPathSchema = textSchema(
+  /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/,
+  'a field path such as "claim.expires_at"',
+);
 
 const indexSchema = Joi.object({
   fields: listSchema(fieldPathSchema).min(1).required(),
@@ -116,7 +119,10 @@ const manifestSchema = Joi.object({
   decidesHealth: Joi.boolean(),
   collections: namedItemsSchema(
     Joi.object({
-      name: textSchema(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
+      name: textSchema(
+        /^[a-z][a-z0-9_]{0,63}$/,
+        'lower-case letters, digits and underscores, a letter first',
+      ).required(),
       indexes: Joi.array().items(indexSchema).required(),
       values: Joi.array().items(fieldPathSchema),
       search: Joi.array().items(fieldPathSchema),

@@ -63,7 +63,11 @@ export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, '
 /** Without an access plugin no credential is valid, so only public routes open. */
 export function createNullAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
   log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
-  return { authenticateBearer: async () => null, authenticateSession: async () => null, getCsrfToken: () => ids.secret() };
+  return {
+    authenticateBearer: async () => null,
+    authenticateSession: async () => null,
+    getCsrfToken: () => ids.secret(),
+  };
 }
 
 async function catchToNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {

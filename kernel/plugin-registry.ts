@@ -212,7 +212,8 @@ function findSharedNames(judged: readonly InstalledPlugin[], faults: PluginFault
   }
 }
 
-const toStrings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
+const toStrings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((v) => typeof v === 'string') : [];
 
 function findMissingProviders(
   judged: readonly InstalledPlugin[],
@@ -241,7 +242,10 @@ function findMissingProviders(
 }
 
 /** A plugin may extend one that is not installed; a misspelt name is only logged. */
-function findUnofferedPoints(judged: readonly InstalledPlugin[], installed: readonly InstalledPlugin[]): RegisteredPlugins['unoffered'] {
+function findUnofferedPoints(
+  judged: readonly InstalledPlugin[],
+  installed: readonly InstalledPlugin[],
+): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
   return judged.flatMap(({ manifest }) =>
     manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),
@@ -317,7 +321,11 @@ function resolveConfig(
   return (value ?? {}) as Record<string, unknown>;
 }
 
-function findUnknownSections(judged: readonly InstalledPlugin[], { sections, origin }: SectionSettings, faults: PluginFault[]): void {
+function findUnknownSections(
+  judged: readonly InstalledPlugin[],
+  { sections, origin }: SectionSettings,
+  faults: PluginFault[],
+): void {
   const ids = new Set(judged.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;

@@ -31,4 +31,5 @@ export function getOperatorNetwork(address: string): string {
   return ipv6 === null ? network : `${ipv6.join(':')}::/48`;
 }
 
-const parseAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => (ipaddr.isValid(text) ? ipaddr.parse(text) : null);
+const parseAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null =>
+  ipaddr.isValid(text) ? ipaddr.parse(text) : null;

@@ -30,7 +30,10 @@ export async function* iteratePages<T, Q extends Cursor>(
 }
 
 /** Iterates the items. */
-export async function* iterateItems<T, Q extends Cursor>(list: PagedList<T, Q>, query: Q): AsyncGenerator<T, void, undefined> {
+export async function* iterateItems<T, Q extends Cursor>(
+  list: PagedList<T, Q>,
+  query: Q,
+): AsyncGenerator<T, void, undefined> {
   for await (const items of iteratePages(list, query)) yield* items;
 }
 

@@ -301,8 +301,11 @@ export function splitBytes<T extends Doc>(
 }
 
 /** Reverses `splitBytes`. */
-export const attachBytes = <T extends Doc>(doc: T, field: string | undefined, bytes: Uint8Array | null | undefined): T =>
-  field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes };
+export const attachBytes = <T extends Doc>(
+  doc: T,
+  field: string | undefined,
+  bytes: Uint8Array | null | undefined,
+): T => (field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes });
 
 /** A lone surrogate as JSON.stringify escapes it, after any number of escaped backslashes. */
 const LONE_SURROGATE_PATTERN = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;

@@ -154,7 +154,9 @@ export interface PackageStore {
   /**
    * Returns size, SHA-256 (hashed off the event loop) and manifest of a published package, or null.
    */
-  readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
+  readPackageInfo(
+    place: ReleaseLocation,
+  ): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
   /** Iterates the locations with a package or a part of one, for the reconciler. */
   iterateLocations(): AsyncIterable<ReleaseLocation>;
   /**

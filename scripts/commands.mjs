@@ -2,10 +2,10 @@
 // without configuration.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askedTable } from '../dist/adapters/cli/asked-table.js';
+import { loadCommandTable } from '../dist/adapters/cli/asked-table.js';
 
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
-const { commands, whole } = await askedTable();
+const { commands, whole } = await loadCommandTable();
 if (!whole) throw new Error('the commands of the plugins are not known');
 await writeFile(
   join(import.meta.dirname, '..', 'dist', 'adapters', 'cli', 'commands.json'),

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = process.env.AOS_DIST ?? join(root, 'dist');
-const { sectionsOf, renderDefaults, renderDocs } = await import(`${dist}/config/docs.js`);
-const { BUILTIN } = await import(`${dist}/main.js`);
+const { listConfigSections, renderDefaults, renderDocs } = await import(`${dist}/config/docs.js`);
+const { BUILTIN } = await import(`${dist}/config/compose/compose.js`);
 
-const sections = sectionsOf(BUILTIN);
+const sections = listConfigSections(BUILTIN);
 const files = {
   'config/default.json': renderDefaults(sections),
   'docs/configuration.md': renderDocs(sections),

@@ -100,7 +100,11 @@ const WAIT_TIMEOUT_MS = 60_000;
  * processor.
  * @throws after `ms`
  */
-export async function waitUntil(what: string, condition: () => boolean | Promise<boolean>, ms = WAIT_TIMEOUT_MS): Promise<void> {
+export async function waitUntil(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  ms = WAIT_TIMEOUT_MS,
+): Promise<void> {
   const began = Date.now();
   while (!(await withTimeout(what, ms + RESPONSE_TIMEOUT_MS, Promise.resolve(condition())))) {
     const waited = Date.now() - began;

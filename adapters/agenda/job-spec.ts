@@ -16,7 +16,8 @@ export function validateJobSpec({ name, everyMs, cron, timeoutMs }: JobSpec, nex
     throw new TypeError(`job ${name}: ${problem}`);
   };
   const ms = (value: number): boolean => Number.isInteger(value) && value > 0 && value <= MAX_INTERVAL_MS;
-  if (!JOB_NAME_PATTERN.test(name)) refuse('the name must be lower case letters, digits, dots, hyphens and underscores');
+  if (!JOB_NAME_PATTERN.test(name))
+    refuse('the name must be lower case letters, digits, dots, hyphens and underscores');
   if (everyMs !== undefined && cron !== undefined) refuse('has both everyMs and cron');
   if (everyMs !== undefined && !ms(everyMs)) refuse('everyMs must be a positive number of milliseconds');
   if (timeoutMs !== undefined && !ms(timeoutMs)) refuse('timeoutMs must be a positive number of milliseconds');

@@ -93,7 +93,12 @@ export class JobStore {
    * Unlocks a job that must run again at `due`. A job with a key is dropped if another one waits
    * under it.
    */
-  async unlockForRun(id: string, token: string, due: DueTime, outcome: NonNullable<Update['set']> = {}): Promise<boolean> {
+  async unlockForRun(
+    id: string,
+    token: string,
+    due: DueTime,
+    outcome: NonNullable<Update['set']> = {},
+  ): Promise<boolean> {
     const key = (await this.jobs.get(id))?.wanted_key;
     const set = { ...outcome, ...due, ...(key === undefined ? {} : { key }) };
     try {

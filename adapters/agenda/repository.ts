@@ -162,7 +162,11 @@ export class StoreJobRepository implements UsedRepository {
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
-    return this.lockFirst(name, { id: name, or: [{ lock: null }, { due_at: { lte: this.getLockExpiryBound() } }] }, { set: { data } });
+    return this.lockFirst(
+      name,
+      { id: name, or: [{ lock: null }, { due_at: { lte: this.getLockExpiryBound() } }] },
+      { set: { data } },
+    );
   }
 
   private async lockFirst(name: string, free: Filter, more: Update): Promise<JobParameters | undefined> {
@@ -251,7 +255,10 @@ export class StoreJobRepository implements UsedRepository {
   }
 
   /** Returns when the job runs next, or null. An interval counts from the start of the run. */
-  private getNextDueTime({ repeatInterval: repeat, nextRunAt }: JobParameters, held: HeldLock | undefined): DueTime | null {
+  private getNextDueTime(
+    { repeatInterval: repeat, nextRunAt }: JobParameters,
+    held: HeldLock | undefined,
+  ): DueTime | null {
     const now = this.parts.clock.monotonic();
     if (typeof repeat === 'number') return this.rows.dueIn(Math.max(0, repeat - (now - (held?.since ?? now))));
     if (repeat !== undefined) return this.rows.dueAtCron(repeat);

@@ -41,7 +41,10 @@ export interface ArchivedPlaces extends WrittenArchive {
  * Iterates over every package that is in place with its manifest.
  * @param places receives the place of each
  */
-export async function* iteratePackageEntries(releases: ReleaseStore, places: ReleaseLocation[]): AsyncGenerator<ArchiveEntry> {
+export async function* iteratePackageEntries(
+  releases: ReleaseStore,
+  places: ReleaseLocation[],
+): AsyncGenerator<ArchiveEntry> {
   const packed = new Set<string>();
   let n = 0;
   for await (const place of releases.packages.iterateLocations()) {
@@ -69,7 +72,8 @@ async function* readPackageBytes(releases: ReleaseStore, place: ReleaseLocation)
  */
 export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
   if (PACKAGE_ENTRY_PATTERN.test(entry.path)) return;
-  if (!PLACE_ENTRY_PATTERN.test(entry.path)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+  if (!PLACE_ENTRY_PATTERN.test(entry.path))
+    throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
   parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
 }
 
@@ -92,7 +96,8 @@ export class StagedPackages {
       if (staged.sha256 !== sha256) throw new ArchiveRejectedError(`holds ${entry.path} with another content`);
       return null;
     }
-    if (!PLACE_ENTRY_PATTERN.test(entry.path)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+    if (!PLACE_ENTRY_PATTERN.test(entry.path))
+      throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
     const placed = parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
     if (this.ids[placed.sha256] === undefined) throw new ArchiveRejectedError(`names a package before it holds it`);
     return placed;
@@ -118,7 +123,9 @@ export function parsePlacedPackage(text: string): PlacedPackage {
 }
 
 const isPlace = (place: Partial<ReleaseLocation> | undefined): place is ReleaseLocation =>
-  [place?.product, place?.channel].every((name) => typeof name === 'string' && SLUG_PATTERN.test(name) && name !== LATEST_FILE) &&
+  [place?.product, place?.channel].every(
+    (name) => typeof name === 'string' && SLUG_PATTERN.test(name) && name !== LATEST_FILE,
+  ) &&
   typeof place?.version === 'string' &&
   place.version.length < 255 &&
   isVersion(place.version) &&
@@ -140,7 +147,8 @@ export async function putPackages(
   const first = new Map<string, ReleaseLocation>();
   let n = 0;
   for await (const { place, sha256, texts } of places) {
-    if ((await access.getTag(place.product, '.htaccess')) === null) await access.write(place.product, '.htaccess', CLOSED_ACCESS_TEXT);
+    if ((await access.getTag(place.product, '.htaccess')) === null)
+      await access.write(place.product, '.htaccess', CLOSED_ACCESS_TEXT);
     const from = first.get(sha256);
     const id = ids[sha256] ?? '';
     if (from !== undefined) await packages.link(from, place, texts);

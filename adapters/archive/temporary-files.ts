@@ -11,7 +11,8 @@ const LEFTOVER_PATTERN = /^\..+\.[0-9a-f]{8}\.partial$|^\.copy-[0-9a-f]{8}\.part
 
 const createRandomSuffix = (): string => randomUUID().slice(0, 8);
 
-export const getPartialPath = (path: string): string => join(dirname(path), `.${basename(path)}.${createRandomSuffix()}.partial`);
+export const getPartialPath = (path: string): string =>
+  join(dirname(path), `.${basename(path)}.${createRandomSuffix()}.partial`);
 
 export async function withStoreCopy<T>(folder: string, work: (copy: string) => Promise<T>): Promise<T> {
   const copy = join(folder, `.copy-${createRandomSuffix()}.partial`);

@@ -3,7 +3,14 @@
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { EXIT_CODES } from './output.js';
-import { backUpTo, exportTo, importFrom, fileExists, restoreFrom, verifyArchive } from '../../config/compose/data-transfer.js';
+import {
+  backUpTo,
+  exportTo,
+  importFrom,
+  fileExists,
+  restoreFrom,
+  verifyArchive,
+} from '../../config/compose/data-transfer.js';
 
 const WITHOUT_RELEASES_OPTION = {
   type: 'boolean',

@@ -3,14 +3,17 @@ import { handlePluginErrors } from './plugin-faults.js';
 import { loadOwnCommands } from './own-commands.js';
 import { toCommandSummary, type CommandSummary } from './table.js';
 
-export async function askedTable(): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {
+export async function loadCommandTable(): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {
   const own = await loadOwnCommands();
   try {
     const outlive = handlePluginErrors();
     const service = outlive(await composeInMemory());
     await service.boot({ migrate: false });
     await service.stop();
-    return { commands: [...own, ...service.kernel.listCommands().map(({ spec }) => spec)].map(toCommandSummary), whole: true };
+    return {
+      commands: [...own, ...service.kernel.listCommands().map(({ spec }) => spec)].map(toCommandSummary),
+      whole: true,
+    };
   } catch (error) {
     process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
     return { commands: own.map(toCommandSummary), whole: false };

@@ -164,7 +164,8 @@ async function examineStore(
   );
   const { store, service } = known;
   const whole =
-    store === null || (await found.check('import', IMPORT_AGAIN_FIX, () => requireWholeStore(store, 'none was cut off')));
+    store === null ||
+    (await found.check('import', IMPORT_AGAIN_FIX, () => requireWholeStore(store, 'none was cut off')));
   if (!open || !whole || !runs || keys === null || service === null) {
     found.skipped.push('migrations');
   } else if (store === null) {
@@ -231,7 +232,9 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
       ? `the disk of ${core.data_dir} takes no writes: see the kernel's log for why, and mount it writable again`
       : `make ${core.data_dir} a folder that this user alone can read and write`;
   await found.check('data directory', own, () => checkDataDirectory(core.data_dir));
-  await found.check('disk', 'free some space: the store stops when the disk is full', () => checkFreeSpace(core.data_dir));
+  await found.check('disk', 'free some space: the store stops when the disk is full', () =>
+    checkFreeSpace(core.data_dir),
+  );
   await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
     checkSharedKey(core),
   );
@@ -289,6 +292,10 @@ export const doctorCommand: CommandSpec = {
         `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(width)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
     );
     const rest = skipped.map((check) => `-     ${check.padEnd(width)} not checked: fix the above first`);
-    return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT_CODES.ok : EXIT_CODES.error };
+    return {
+      json: { items, ok, skipped },
+      text: [...lines, ...rest].join('\n'),
+      exit: ok ? EXIT_CODES.ok : EXIT_CODES.error,
+    };
   },
 };

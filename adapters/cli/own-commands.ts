@@ -33,4 +33,5 @@ export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> 
   'license-key rotate': async () => (await import('./key-rotation.js')).licenseKeyRotateCommand,
 };
 
-export const loadOwnCommands = (): Promise<CommandSpec[]> => Promise.all(Object.values(OWN_COMMANDS).map((load) => load()));
+export const loadOwnCommands = (): Promise<CommandSpec[]> =>
+  Promise.all(Object.values(OWN_COMMANDS).map((load) => load()));

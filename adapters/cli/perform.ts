@@ -61,7 +61,14 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
   const { args, options, json } = parseCommand(spec, rest);
   if (spec.name === 'serve') return (await import('./serve.js')).runServer(json, options);
   try {
-    const result = await spec.run({ args, options, stdin: readStdin, read: readFileText, readTables, progress: printProgress });
+    const result = await spec.run({
+      args,
+      options,
+      stdin: readStdin,
+      read: readFileText,
+      readTables,
+      progress: printProgress,
+    });
     printResult(result, json);
     return result.exit ?? EXIT_CODES.ok;
   } catch (error) {
@@ -80,8 +87,8 @@ async function runMounted(name: string, rest: readonly string[]): Promise<number
   });
 }
 
-export async function askedTable(): ReturnType<typeof Asked.askedTable> {
-  return (await import('./asked-table.js')).askedTable();
+export async function askedTable(): ReturnType<typeof Asked.loadCommandTable> {
+  return (await import('./asked-table.js')).loadCommandTable();
 }
 
 export async function perform(name: string, rest: readonly string[]): Promise<number> {

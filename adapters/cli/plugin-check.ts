@@ -23,7 +23,9 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
     };
     const configuration = await loadConfig({ env });
     const outlive = handlePluginErrors();
-    const service = outlive(await compose('serve', { configuration, keys: PLACEHOLDER_KEYS, store: new MemoryStore() }));
+    const service = outlive(
+      await compose('serve', { configuration, keys: PLACEHOLDER_KEYS, store: new MemoryStore() }),
+    );
     try {
       await service.boot({ listen: false, start: false, jobs: false });
       await pause(OBSERVE_MS);
@@ -51,11 +53,17 @@ export const pluginCheckCommand: CommandSpec = {
       if (state === undefined) throw new Error(`${given} is not loaded`);
       const { id, version, reason } = state;
       const own = (all: readonly { plugin: string }[]): number => all.filter(({ plugin }) => plugin === id).length;
-      const parts = { routes: own(kernel.listRoutes()), pages: own(kernel.listPages()), commands: own(kernel.listCommands()) };
+      const parts = {
+        routes: own(kernel.listRoutes()),
+        pages: own(kernel.listPages()),
+        commands: own(kernel.listCommands()),
+      };
       const ok = state.state !== 'failed';
-      const detail = [formatCount(parts.routes, 'route'), formatCount(parts.pages, 'page'), formatCount(parts.commands, 'command')].join(
-        ', ',
-      );
+      const detail = [
+        formatCount(parts.routes, 'route'),
+        formatCount(parts.pages, 'page'),
+        formatCount(parts.commands, 'command'),
+      ].join(', ');
       return {
         json: { id, version, ok, reason, ...parts },
         text: ok ? `${id} ${version}: ok, ${detail}` : `${id} ${version}: ${reason}`,

@@ -47,7 +47,8 @@ async function parseNames(name: string): Promise<PluginNames> {
   const wrong = (problem: string): never => {
     throw new UsageError(`"${name}" ${problem}`, 'Usage: aos plugin new <name> [--js] [--json]');
   };
-  if (!NAME_PATTERN.test(name)) wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
+  if (!NAME_PATTERN.test(name))
+    wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
   if (id.length < 2 || id.length > MAX_ID_LENGTH) wrong(`must have 2 to ${MAX_ID_LENGTH} letters and digits`);
   if ((await listTakenNames()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
   return { name, id, title: `${id[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };

@@ -32,7 +32,10 @@ export class SupervisorNotifier {
 
   #notify(word: string, socket: string): Promise<void> {
     return new Promise((resolve) => {
-      const child = spawn(NOTIFY_PROGRAM, [word], { env: { PATH: '/usr/bin:/bin', NOTIFY_SOCKET: socket }, stdio: 'ignore' });
+      const child = spawn(NOTIFY_PROGRAM, [word], {
+        env: { PATH: '/usr/bin:/bin', NOTIFY_SOCKET: socket },
+        stdio: 'ignore',
+      });
       child.unref();
       child.once('error', (error) => {
         this.failed(`${NOTIFY_PROGRAM} cannot be run: ${error.message}`);

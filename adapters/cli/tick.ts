@@ -84,7 +84,11 @@ export const tickCommand: CommandSpec = {
         }
       });
       if (done === null) {
-        return { json: { skipped: true }, text: quiet ? '' : 'Skipped: another run is under way.', exit: EXIT_CODES.skipped };
+        return {
+          json: { skipped: true },
+          text: quiet ? '' : 'Skipped: another run is under way.',
+          exit: EXIT_CODES.skipped,
+        };
       }
       const also = done.also ?? { failed: [], store: null };
       const { failed, store } = also;

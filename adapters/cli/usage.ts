@@ -19,7 +19,8 @@ type OptionSpec = NonNullable<CommandSpec['options']>[string];
 
 const listOptions = (spec: CommandUsage): [string, OptionSpec][] => Object.entries(spec.options ?? {});
 const getPlaceholder = ({ value = 'text' }: OptionSpec): string => `<${value}>`;
-const findPositional = (spec: CommandUsage): [string, OptionSpec] | undefined => listOptions(spec).find(([, one]) => one.positional);
+const findPositional = (spec: CommandUsage): [string, OptionSpec] | undefined =>
+  listOptions(spec).find(([, one]) => one.positional);
 
 export function formatUsage(spec: CommandUsage): string {
   const args = (spec.args ?? []).map((arg) => (arg.endsWith('?') ? `[<${arg.slice(0, -1)}>]` : `<${arg}>`));
@@ -100,7 +101,10 @@ export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly str
   for (const [name, option] of listOptions(spec)) {
     if (values[name] === undefined && option.default !== undefined) values[name] = option.default;
     if (option.required === true && values[name] === undefined)
-      throw new UsageError(option.positional === true ? `${getPlaceholder(option)} is missing` : `--${name} is missing`, help);
+      throw new UsageError(
+        option.positional === true ? `${getPlaceholder(option)} is missing` : `--${name} is missing`,
+        help,
+      );
   }
   return { args, options: values, json: json === true, help: false };
 }

@@ -6,7 +6,14 @@ import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { getFileOwner, type AccessMode } from './access-mode.js';
-import { PUBLIC_FILE_MODE, PUBLIC_FOLDER_MODE, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, getErrorCode, type FileOwner } from './durable-writes.js';
+import {
+  PUBLIC_FILE_MODE,
+  PUBLIC_FOLDER_MODE,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_MODE,
+  getErrorCode,
+  type FileOwner,
+} from './durable-writes.js';
 import { INCOMING_FOLDER, isValidName, LATEST_FILE } from './paths.js';
 import { isProductFolder } from './products.js';
 

@@ -3,7 +3,14 @@ import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promis
 import { join } from 'node:path';
 import { isGuid } from '../../lib/text/guid.js';
 import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
-import { getErrorCode, makeFolder, PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, writeNewFile } from './durable-writes.js';
+import {
+  getErrorCode,
+  makeFolder,
+  PUBLIC_FILE_MODE,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_MODE,
+  writeNewFile,
+} from './durable-writes.js';
 import { INCOMING_FOLDER } from './paths.js';
 
 const WRITE_CHUNK_BYTES = 1024 * 1024;
@@ -118,7 +125,8 @@ export class IncomingFolder {
   }
 
   async #checkFreeSpace(keepFree: number): Promise<void> {
-    if (keepFree > 0 && (await this.getFreeBytes()) < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free`);
+    if (keepFree > 0 && (await this.getFreeBytes()) < keepFree)
+      throw new DiskFull(`less than ${keepFree} bytes are free`);
   }
 }
 

@@ -9,7 +9,14 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstallerEncoding, InstallerManifest, Installers } from '../../ports/installers.js';
 import type { StoredFile } from '../../ports/release-store.js';
-import { getErrorCode, makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, replaceText, writeNewFile } from './durable-writes.js';
+import {
+  getErrorCode,
+  makeFolder,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_MODE,
+  replaceText,
+  writeNewFile,
+} from './durable-writes.js';
 import { statFile, createStoredFile, computeTag } from './stored-file.js';
 
 const MANIFEST_FILE = 'installer.json';
@@ -84,7 +91,11 @@ export class FsInstallers implements Installers {
         if (source === null) continue;
         await this.#copy(name);
         placed[name] = { from: computeTag(source), to: (await this.#getTag(name)) ?? '' };
-        await replaceText(join(this.folder, `.${randomUUID()}`), join(this.folder, PLACED_FILE), JSON.stringify(placed));
+        await replaceText(
+          join(this.folder, `.${randomUUID()}`),
+          join(this.folder, PLACED_FILE),
+          JSON.stringify(placed),
+        );
       }
       return due;
     } finally {
@@ -94,7 +105,9 @@ export class FsInstallers implements Installers {
 
   async #listOutdated({ files }: InstallerManifest, placed: PlacedRecord): Promise<string[]> {
     const due: string[] = [];
-    const names = files.flatMap(({ name }) => ['', ...Object.values(ENCODING_EXTENSIONS)].map((ending) => name + ending));
+    const names = files.flatMap(({ name }) =>
+      ['', ...Object.values(ENCODING_EXTENSIONS)].map((ending) => name + ending),
+    );
     for (const name of [...names, MANIFEST_FILE]) {
       const source = await statFile(join(this.built, name));
       if (source === null || !(await this.#isReplaceable(name, placed))) continue;
@@ -163,7 +176,11 @@ function parseManifest(text: string): InstallerManifest {
   }
   if (value === null || value.schema !== 1 || !Array.isArray(value.files)) throw fault('is not of schema 1');
   for (const { name, runtime, size, sha256 } of value.files) {
-    const ok = NAME_PATTERN.test(name) && /^[a-z0-9-]{1,40}$/.test(runtime) && Number.isSafeInteger(size) && SHA256_PATTERN.test(sha256);
+    const ok =
+      NAME_PATTERN.test(name) &&
+      /^[a-z0-9-]{1,40}$/.test(runtime) &&
+      Number.isSafeInteger(size) &&
+      SHA256_PATTERN.test(sha256);
     if (!ok) throw fault(`lists a file with a bad name, runtime, size or sha256: ${JSON.stringify(name)}`);
   }
   return value as InstallerManifest;

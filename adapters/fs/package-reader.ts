@@ -48,13 +48,19 @@ export class ThreadPackageReader implements PackageReader {
   async hash(source: PackageSource): Promise<{ sha256: string; size: number }> {
     const taken = await readIfSmall(source);
     if (Buffer.isBuffer(taken)) return hashBytes(taken);
-    const told = (await this.#runWhenFree({ kind: 'hash', path: getPath(taken) }, taken, [])) as PackageJobMessage & { hashed: object };
+    const told = (await this.#runWhenFree({ kind: 'hash', path: getPath(taken) }, taken, [])) as PackageJobMessage & {
+      hashed: object;
+    };
     return told.hashed as { sha256: string; size: number };
   }
 
   async #inspectInThread(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
     const files: PackagedFile[] = [];
-    const { read } = (await this.#runWhenFree({ kind: 'inspect', path: getPath(source), ...rules }, source, files)) as PackageJobMessage & {
+    const { read } = (await this.#runWhenFree(
+      { kind: 'inspect', path: getPath(source), ...rules },
+      source,
+      files,
+    )) as PackageJobMessage & {
       read: Omit<PackageContents, 'files'>;
     };
     return { files, ...read };
@@ -74,7 +80,8 @@ export class ThreadPackageReader implements PackageReader {
 }
 
 async function readIfSmall(source: PackageSource): Promise<Buffer | PackageSource> {
-  if (typeof source === 'string') return (await stat(source)).size <= MAX_SMALL_PACKAGE_BYTES ? readFile(source) : source;
+  if (typeof source === 'string')
+    return (await stat(source)).size <= MAX_SMALL_PACKAGE_BYTES ? readFile(source) : source;
   const pieces = source[Symbol.asyncIterator]();
   const begun: Uint8Array[] = [];
   for (let held = 0; held <= MAX_SMALL_PACKAGE_BYTES;) {
@@ -92,7 +99,10 @@ async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 const getPath = (source: PackageSource): string | null => (typeof source === 'string' ? source : null);
 
-async function* resumeIteration(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* resumeIteration(
+  begun: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* begun;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;

@@ -110,12 +110,17 @@ export class FsPackages implements PackageStore {
     return there;
   }
 
-  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+  async readPackageInfo(
+    place: ReleaseLocation,
+  ): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
     const folder = getPackageFolder(this.root, place);
     const path = join(folder, PACKAGE_FILE);
     if ((await statFile(path)) === null) return null;
     const { size, sha256 } = await this.#workshop.hash(path);
-    const [manifest, signature] = await Promise.all([readTextFile(join(folder, MANIFEST_FILE)), readTextFile(join(folder, SIGNATURE_FILE))]);
+    const [manifest, signature] = await Promise.all([
+      readTextFile(join(folder, MANIFEST_FILE)),
+      readTextFile(join(folder, SIGNATURE_FILE)),
+    ]);
     return { size, sha256, texts: manifest === null ? null : { manifest, signature } };
   }
 

@@ -25,12 +25,19 @@ export const isValidName = (name: string): boolean =>
 
 /** @throws TypeError for an invalid name, which the caller must have rejected */
 export function requireValidName(name: string): string {
-  if (!isValidName(name)) throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
+  if (!isValidName(name))
+    throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
   return name;
 }
 
 export const getPackageFolder = (root: string, { product, channel, version, platform }: ReleaseLocation): string =>
-  join(root, requireValidName(product), requireValidName(channel), requireValidName(version), requireValidName(platform));
+  join(
+    root,
+    requireValidName(product),
+    requireValidName(channel),
+    requireValidName(version),
+    requireValidName(platform),
+  );
 
 export async function hasOnlyFolders(root: string, segments: readonly string[]): Promise<boolean> {
   let folder = root;

@@ -12,7 +12,14 @@ import { getCookie } from './wire/cookies.js';
 import type { HttpResponse } from './wire/http-response.js';
 import { buildPreflightResponse } from './wire/cors.js';
 import { buildFailureResponse } from './wire/envelope.js';
-import { Failure, toFailure, createInternalFailure, NOT_FOUND, PLUGIN_NOT_READY, getErrorText } from './wire/failure.js';
+import {
+  Failure,
+  toFailure,
+  createInternalFailure,
+  NOT_FOUND,
+  PLUGIN_NOT_READY,
+  getErrorText,
+} from './wire/failure.js';
 import { resolveRequestId } from './wire/headers.js';
 import { formatAllow, type RegisteredPath } from './path-registry.js';
 import { renderNotFoundPage, isJsonPreferred } from './pages/error-page.js';
@@ -54,7 +61,13 @@ export class FallbackHandlers {
   readonly createOptionsHandler = (known: RegisteredPath) => {
     const methods = formatAllow(known).split(', ');
     return (request: Request, h: ResponseToolkit): Lifecycle.ReturnValue =>
-      this.shared.sending.send(request, h, this.#getRequestId(request), this.shared.headers.api, buildPreflightResponse(methods));
+      this.shared.sending.send(
+        request,
+        h,
+        this.#getRequestId(request),
+        this.shared.headers.api,
+        buildPreflightResponse(methods),
+      );
   };
 
   #getRequestId(request: Request): string {
@@ -73,7 +86,11 @@ export class FallbackHandlers {
     const session = authorization === undefined ? getCookie(cookie, SESSION_COOKIE, secure) : undefined;
     try {
       const principal =
-        secret !== null ? await authenticator.authenticateBearer(secret) : session ? await authenticator.authenticateSession(session) : null;
+        secret !== null
+          ? await authenticator.authenticateBearer(secret)
+          : session
+            ? await authenticator.authenticateSession(session)
+            : null;
       return principal === null ? 'nobody' : formatPrincipal(principal);
     } catch (err) {
       this.shared.log.debug({ err }, 'the caller of a path without a route is not known');
@@ -93,7 +110,9 @@ export class FallbackHandlers {
     this.shared.requests.setDetails(request.raw.req, { id, route, who: () => who });
     const page = wantsPage(request);
     const answer: HttpResponse = page
-      ? await this.shared.pageTurns.run(this.#getNetwork(request), () => renderNotFoundPage(this.shared, request, id, failure))
+      ? await this.shared.pageTurns.run(this.#getNetwork(request), () =>
+          renderNotFoundPage(this.shared, request, id, failure),
+        )
       : buildFailureResponse(failure, id, bare);
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }

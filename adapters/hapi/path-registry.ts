@@ -35,7 +35,9 @@ export class PathRegistry {
     this.#wide ??= this.#getWildcardPaths();
     const alike = this.#wide.get(parts.length) ?? [];
     const wider = alike.filter(({ known, parts: wide }) => known.path !== path && isCovering(wide, parts));
-    return HTTP_METHODS.filter((method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)));
+    return HTTP_METHODS.filter(
+      (method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)),
+    );
   }
 
   #getWildcardPaths(): Map<number, { known: RegisteredPath; parts: string[] }[]> {

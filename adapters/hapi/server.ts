@@ -241,7 +241,8 @@ export class HapiServer implements HttpServer {
     for (const known of this.#paths.list()) {
       const { path, cors } = known;
       const refuse = fallback.createWrongMethodHandler(known);
-      for (const method of ['*', ...this.#paths.listBorrowedMethods(known)] as const) this.#handlers.add(method, path, refuse);
+      for (const method of ['*', ...this.#paths.listBorrowedMethods(known)] as const)
+        this.#handlers.add(method, path, refuse);
       if (cors) this.#handlers.add('OPTIONS', path, fallback.createOptionsHandler(known));
     }
     this.#handlers.add('*', CATCH_ALL_PATH, fallback.handleUnknownPath);

@@ -210,7 +210,10 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     const [found] = this.#findMatching([plain], sort);
     if (found) return { doc: this.#replace(found, update), created: false };
     if (!upsert) return null;
-    return { doc: this.#insert(applyUpdate(buildSeed(plain) as T, cloneJson(toPlainUpdate(update)), true)), created: true };
+    return {
+      doc: this.#insert(applyUpdate(buildSeed(plain) as T, cloneJson(toPlainUpdate(update)), true)),
+      created: true,
+    };
   }
 
   #insert(doc: T): T {

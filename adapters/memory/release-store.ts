@@ -121,7 +121,9 @@ class MemoryPackages implements PackageStore {
     return there;
   }
 
-  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+  async readPackageInfo(
+    place: ReleaseLocation,
+  ): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
     const text = (name: string): string | null =>
       this.tree.files.get(`${getPlaceFolder(place)}/${name}`)?.bytes.toString() ?? null;
     const held = this.tree.files.get(`${getPlaceFolder(place)}/package.tar.gz`);
@@ -212,7 +214,8 @@ export class MemoryReleaseStore implements ReleaseStore {
       modifiedAt: at,
       tag,
       async *read(start, end) {
-        for (let at = start; at < end; at += READ_CHUNK_BYTES) yield bytes.subarray(at, Math.min(end, at + READ_CHUNK_BYTES));
+        for (let at = start; at < end; at += READ_CHUNK_BYTES)
+          yield bytes.subarray(at, Math.min(end, at + READ_CHUNK_BYTES));
       },
     };
   }

@@ -37,11 +37,17 @@ export async function findCandidateIds(
   return ids.size > MAX_CANDIDATES ? null : [...ids];
 }
 
-async function findByTrigrams(driver: Driver<MongoDoc>, { texts }: IndexInfo, filter: Filter): Promise<string[] | null> {
+async function findByTrigrams(
+  driver: Driver<MongoDoc>,
+  { texts }: IndexInfo,
+  filter: Filter,
+): Promise<string[] | null> {
   const asked = buildTrigramQuery(filter, texts);
   if (asked === null) return null;
   const { field, grams } = asked;
-  const counts = await Promise.all(grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MAX_CANDIDATES + 1 })));
+  const counts = await Promise.all(
+    grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MAX_CANDIDATES + 1 })),
+  );
   const least = Math.min(...counts);
   if (least > MAX_CANDIDATES) return null;
   const rarest = grams[counts.indexOf(least)] as string;

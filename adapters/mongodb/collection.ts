@@ -199,7 +199,11 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
     const ids = limit === undefined ? getNamedIds(filter) : null;
     if (ids !== null) return this.#changeByIds(ids, filter, operators);
-    return this.#writeInSteps(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
+    return this.#writeInSteps(
+      filter,
+      limit,
+      async (query) => (await this.#driver.updateMany(query, operators)).matchedCount,
+    );
   }
 
   /** One command with a statement per document, which the driver may safely retry. */
@@ -219,7 +223,11 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
    * reads ids after those of the last and writes those that still match, so that no document is
    * written twice.
    */
-  async #writeInSteps(filter: Filter, limit = Infinity, write: (query: MongoQuery) => Promise<number>): Promise<number> {
+  async #writeInSteps(
+    filter: Filter,
+    limit = Infinity,
+    write: (query: MongoQuery) => Promise<number>,
+  ): Promise<number> {
     if (limit < 1 || isNeverQuery(toQuery(filter))) return 0;
     if (typeof filter['id'] === 'string') return this.#write(() => write(toQuery(filter)));
     let n = 0;

@@ -16,7 +16,9 @@ const DISK_FULL_PATTERN = /No space left on device|Disk quota exceeded|over your
  * SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange,
  * NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
  */
-const UNAVAILABLE_CODES = new Set<unknown>([6, 7, 64, 89, 91, 100, 189, 262, 9001, 10107, 10058, 11600, 11602, 13435, 13436]);
+const UNAVAILABLE_CODES = new Set<unknown>([
+  6, 7, 64, 89, 91, 100, 189, 262, 9001, 10107, 10058, 11600, 11602, 13435, 13436,
+]);
 /**
  * No server or a lost connection; matched by name, because some of these classes are not exported.
  */
@@ -37,14 +39,16 @@ const BROKEN_CONNECTION_CODES = new Set<unknown>([
   'ERR_STREAM_WRITE_AFTER_END',
   'ERR_SOCKET_CLOSED',
 ]);
-const isBrokenConnection = (error: unknown): boolean => error instanceof Error && 'code' in error && BROKEN_CONNECTION_CODES.has(error.code);
+const isBrokenConnection = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && BROKEN_CONNECTION_CODES.has(error.code);
 
 /** Returns whether server selection failed, so that further operations would wait as long. */
 export const isServerMissing = (error: unknown): boolean =>
   error instanceof Error && error.name === 'MongoServerSelectionError';
 
 export function toStoreError(error: unknown): unknown {
-  if (isBrokenConnection(error) || error instanceof DeadlineExceededError) return new StoreUnavailable({ cause: error });
+  if (isBrokenConnection(error) || error instanceof DeadlineExceededError)
+    return new StoreUnavailable({ cause: error });
   if (!(error instanceof MongoError)) return error;
   if (error instanceof MongoServerError) {
     const code = getErrorCode(error);

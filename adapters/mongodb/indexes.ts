@@ -75,5 +75,8 @@ export function isManagedIndex({ key, name, unique }: { key: object; name?: stri
   return fields.length > 1 && fields.at(-1) === '_id' && name === fields.join();
 }
 
-export const listServedFields = ({ key, wildcardProjection }: Pick<MongoIndex, 'key' | 'wildcardProjection'>): string[] =>
+export const listServedFields = ({
+  key,
+  wildcardProjection,
+}: Pick<MongoIndex, 'key' | 'wildcardProjection'>): string[] =>
   WILDCARD_FIELD in key ? Object.keys(wildcardProjection ?? {}) : Object.keys(key).slice(0, 1);

@@ -148,7 +148,11 @@ export class MongoStore implements DocumentStore {
   #startTrigramFill(name: string, path: string): void {
     const key = `${name} ${path}`;
     if (this.#closed || this.#filling.has(key)) return;
-    const filled = fillTrigrams((step) => this.#connection.run(() => step(this.#getDriver(name))), path, this.#end.signal);
+    const filled = fillTrigrams(
+      (step) => this.#connection.run(() => step(this.#getDriver(name))),
+      path,
+      this.#end.signal,
+    );
     this.#filling.set(key, filled);
     void filled.finally(() => this.#filling.delete(key));
   }

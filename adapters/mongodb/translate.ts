@@ -48,7 +48,9 @@ function toQueryTerms(path: string, condition: Filter[string]): MongoQuery[] {
     return [any.length === 0 ? NEVER_QUERY : { $or: any }];
   }
   const field = toFieldName(path);
-  return toOperators(condition as Condition).map((operator) => (operator === null ? NEVER_QUERY : { [field]: operator }));
+  return toOperators(condition as Condition).map((operator) =>
+    operator === null ? NEVER_QUERY : { [field]: operator },
+  );
 }
 
 /** One entry per operator, so that none overwrites another; null means "never". */
@@ -153,7 +155,13 @@ export function fromChanged({ _id, ...rest }: MongoDoc): Doc {
 export const buildProjection = (texts: readonly string[]): { projection?: { [field: string]: 0 } } =>
   texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [toTrigramField(path), 0])) };
 
-export function getConflictIndex({ keyPattern, message }: { keyPattern?: object | undefined; message: string }): string {
+export function getConflictIndex({
+  keyPattern,
+  message,
+}: {
+  keyPattern?: object | undefined;
+  message: string;
+}): string {
   const field = Object.keys(keyPattern ?? {})[0] ?? /index: (?:\S+\.\$)?(\S+)/.exec(message)?.[1] ?? 'id';
   return field === '_id' || field === '_id_' ? 'id' : field;
 }

@@ -14,7 +14,8 @@ const MAX_COUNTED_TRIGRAMS = 12;
 export const HIDDEN_PREFIX = '~';
 
 export const toTrigramField = (path: string): string => HIDDEN_PREFIX + path.replaceAll('.', HIDDEN_PREFIX);
-export const parseTrigramField = (field: string): string => field.slice(HIDDEN_PREFIX.length).replaceAll(HIDDEN_PREFIX, '.');
+export const parseTrigramField = (field: string): string =>
+  field.slice(HIDDEN_PREFIX.length).replaceAll(HIDDEN_PREFIX, '.');
 
 export const extractValueTrigrams = (value: unknown): string[] =>
   typeof value === 'string' ? extractTrigrams(value) : [];

@@ -8,7 +8,9 @@ function createDecompressor(encoding: string, body: Buffer): Transform | null {
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC_FLUSH_OPTIONS);
   if (encoding === 'br') return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
   if (encoding !== 'deflate') return null;
-  return ((body[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(SYNC_FLUSH_OPTIONS) : zlib.createInflateRaw(SYNC_FLUSH_OPTIONS);
+  return ((body[0] ?? 0) & 0x0f) === 8
+    ? zlib.createInflate(SYNC_FLUSH_OPTIONS)
+    : zlib.createInflateRaw(SYNC_FLUSH_OPTIONS);
 }
 
 function decompress(body: Buffer, through: Transform, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {

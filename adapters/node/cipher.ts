@@ -35,12 +35,17 @@ export class DataCipher implements Cipher {
 
   open(sealed: string, purpose: string): string {
     const bytes = Buffer.from(sealed.slice(VERSION_PREFIX.length), 'base64url');
-    if (!sealed.startsWith(VERSION_PREFIX) || bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('this is not a sealed text');
-    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    if (!sealed.startsWith(VERSION_PREFIX) || bytes.length < NONCE_BYTES + TAG_BYTES)
+      throw new Error('this is not a sealed text');
+    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAAD(Buffer.from(purpose, 'utf8'));
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     try {
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
+        'utf8',
+      );
     } catch (error) {
       throw new Error('the text was sealed with another key, for another purpose, or changed', { cause: error });
     }

@@ -104,7 +104,8 @@ export function findAddressBlock(text: string, policy: EgressPolicy): string | n
   const written = ipaddr.parse(plain);
   const target = toEffectiveAddress(written);
   const reached = [written, target, ...listNat64Targets(written)];
-  if (reached.some((address) => isInNetworks(address, ALWAYS_BLOCKED_NETWORKS))) return `the address ${text} is never allowed`;
+  if (reached.some((address) => isInNetworks(address, ALWAYS_BLOCKED_NETWORKS)))
+    return `the address ${text} is never allowed`;
   if (policy.mode === 'private-ok' || isGlobal(target) || isAllowed([written, target], policy)) return null;
   return `the address ${text} is not a public one`;
 }

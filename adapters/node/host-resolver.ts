@@ -68,7 +68,12 @@ export class HostResolver {
   readonly #cache = new BoundedMap<LookupAddress[]>({ most: MAX_CACHED_NAMES });
   readonly #lookups = new SingleFlight<LookupAddress[]>();
 
-  constructor({ servers, hosts = HOSTS_PATH, resolvConf = RESOLV_CONF_PATH, timeoutMs = 2_000 }: HostResolverOptions = {}) {
+  constructor({
+    servers,
+    hosts = HOSTS_PATH,
+    resolvConf = RESOLV_CONF_PATH,
+    timeoutMs = 2_000,
+  }: HostResolverOptions = {}) {
     this.#resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers !== undefined) this.#resolver.setServers([...servers]);
     this.#hosts = new WatchedFile(hosts, parseHosts);
@@ -126,7 +131,9 @@ export class HostResolver {
     const found = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (found.length > 0) return found;
     const faults = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as CodedError] : []));
-    throw faults.find((fault) => !NO_RECORD_CODES.has(getErrorCode(fault))) ?? faults[0] ?? createCodedError('ENOTFOUND');
+    throw (
+      faults.find((fault) => !NO_RECORD_CODES.has(getErrorCode(fault))) ?? faults[0] ?? createCodedError('ENOTFOUND')
+    );
   }
 }
 

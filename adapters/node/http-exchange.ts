@@ -123,7 +123,11 @@ export function readPeerCertificate(socket: Socket): ServerCertificate | null {
  * @throws OutboundError
  * @throws StaleConnection
  */
-export function sendExchange(route: ConnectionRoute, request: OutboundRequest, clock: Deadlines): Promise<ExchangeResult> {
+export function sendExchange(
+  route: ConnectionRoute,
+  request: OutboundRequest,
+  clock: Deadlines,
+): Promise<ExchangeResult> {
   const secure = route.url.protocol === 'https:';
   const maxBytes = request.maxBytes ?? 65_536;
   return new Promise((resolve, reject) => {
@@ -161,7 +165,11 @@ export function sendExchange(route: ConnectionRoute, request: OutboundRequest, c
     });
     call.on('error', (error: NodeJS.ErrnoException) => {
       const fault = toOutboundError(error, stage);
-      fail(call.reusedSocket && !answered && fault.fault === 'reset' && isConnectionGone(error) ? new StaleConnectionError() : fault);
+      fail(
+        call.reusedSocket && !answered && fault.fault === 'reset' && isConnectionGone(error)
+          ? new StaleConnectionError()
+          : fault,
+      );
     });
     call.on('close', () => {
       if (!answered) fail(new OutboundError('reset', 'the connection was closed without an answer'));
@@ -177,7 +185,14 @@ export function sendExchange(route: ConnectionRoute, request: OutboundRequest, c
           if (!response.complete) call.destroy();
           const cookies = response.headers['set-cookie'];
           const set = cookies !== undefined && { cookies };
-          return resolve({ status, headers: toPlainHeaders(response.headers), public: from, ...set, ...shown, ...body });
+          return resolve({
+            status,
+            headers: toPlainHeaders(response.headers),
+            public: from,
+            ...set,
+            ...shown,
+            ...body,
+          });
         })
         .catch((error: NodeJS.ErrnoException) => fail(toOutboundError(error, 'exchange')));
     });

@@ -69,8 +69,7 @@ async function readOwner(path: string): Promise<LockOwner | null> {
     if (typeof pid === 'number' && typeof host === 'string' && typeof nonce === 'string') {
       return { pid, started: started ?? null, host, nonce, folder: folder ?? dirname(path) };
     }
-  } catch {
-  }
+  } catch {}
   return { pid: 0, started: null, host: hostname(), nonce: 'unreadable', folder: dirname(path) };
 }
 
@@ -124,7 +123,8 @@ export class InstanceLock {
     const paths: string[] = [];
     const takeOne = async (path: string, place: string): Promise<void> => {
       const owner = await takeLock(path, self);
-      if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.readRunningServer(owner.folder))?.url ?? null, place);
+      if (owner)
+        throw new InstanceRunning(owner.pid, (await InstanceLock.readRunningServer(owner.folder))?.url ?? null, place);
       paths.unshift(path);
     };
     await takeOne(join(folder, 'server.lock'), folder);

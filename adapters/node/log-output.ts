@@ -111,7 +111,9 @@ export class LogOutput {
       return;
     }
     this.#state = 'writing';
-    this.output.write(this.#chunk, (error, written) => (error ? this.#handleFailure(error) : this.#handleWritten(written)));
+    this.output.write(this.#chunk, (error, written) =>
+      error ? this.#handleFailure(error) : this.#handleWritten(written),
+    );
   }
 
   #handleWritten(written: number): void {

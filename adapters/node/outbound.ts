@@ -64,7 +64,11 @@ export class NodeOutbound implements Outbound {
     }
   }
 
-  private async sendWithRetry(route: ConnectionRoute, request: OutboundRequest, clock: Deadlines): Promise<ExchangeResult> {
+  private async sendWithRetry(
+    route: ConnectionRoute,
+    request: OutboundRequest,
+    clock: Deadlines,
+  ): Promise<ExchangeResult> {
     try {
       return await sendExchange(route, request, clock);
     } catch (error) {
@@ -87,7 +91,8 @@ export class NodeOutbound implements Outbound {
     return resolveChecked(
       checked,
       this.resolve,
-      (address) => getOrCompute(this.verdicts, policy, address, () => ({ reason: findAddressBlock(address, policy) })).reason,
+      (address) =>
+        getOrCompute(this.verdicts, policy, address, () => ({ reason: findAddressBlock(address, policy) })).reason,
     );
   }
 }

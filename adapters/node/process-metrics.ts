@@ -41,10 +41,17 @@ function registerEventLoopLag(metrics: PrometheusMetrics): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   // The histogram measures the time between two timer ticks, so the interval is subtracted.
-  const lag = (ns: number): number => (Number.isFinite(ns) ? Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000) : 0);
-  metrics.gauges('aos_eventloop_lag_seconds', 'How late the event loop was since the last scrape', 'stat', LAG_STATISTICS, () => {
-    const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };
-    delay.reset();
-    return read;
-  });
+  const lag = (ns: number): number =>
+    Number.isFinite(ns) ? Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000) : 0;
+  metrics.gauges(
+    'aos_eventloop_lag_seconds',
+    'How late the event loop was since the last scrape',
+    'stat',
+    LAG_STATISTICS,
+    () => {
+      const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };
+      delay.reset();
+      return read;
+    },
+  );
 }

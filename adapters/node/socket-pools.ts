@@ -12,7 +12,12 @@ import https from 'node:https';
 const IDLE_TIMEOUT_MS = 4_000;
 const MAX_IDLE_PER_ORIGIN = 128;
 
-const AGENT_OPTIONS = { keepAlive: true, timeout: IDLE_TIMEOUT_MS, maxFreeSockets: MAX_IDLE_PER_ORIGIN, scheduling: 'lifo' } as const;
+const AGENT_OPTIONS = {
+  keepAlive: true,
+  timeout: IDLE_TIMEOUT_MS,
+  maxFreeSockets: MAX_IDLE_PER_ORIGIN,
+  scheduling: 'lifo',
+} as const;
 
 export interface CheckedConnectionOptions {
   checked: string;

@@ -74,4 +74,6 @@ export async function readUnlistedProxies(folder: string, now: number): Promise<
 }
 
 const selectNewest = (all: readonly UnlistedProxy[], now: number): UnlistedProxy[] =>
-  all.filter(({ last_at }) => now - Date.parse(last_at) < RETENTION_MS).toSorted((a, b) => (a.last_at < b.last_at ? 1 : -1));
+  all
+    .filter(({ last_at }) => now - Date.parse(last_at) < RETENTION_MS)
+    .toSorted((a, b) => (a.last_at < b.last_at ? 1 : -1));

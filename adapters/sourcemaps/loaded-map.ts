@@ -38,7 +38,8 @@ interface IndexedSection extends MapSection {
 /** Returns `src/cart.ts` for `webpack://shop/./src/cart.ts?4f2a` and `../../src/cart.ts`. */
 export function toFilePath(source: string): string {
   const webpack = /^webpack:\/\/(?:[^/]{0,200}\/)?/i.exec(source);
-  const path = source.slice(webpack?.[0].length ?? SCHEME_PATTERN.exec(source)?.[0].length ?? 0).split(/[?#]/, 1)[0] ?? '';
+  const path =
+    source.slice(webpack?.[0].length ?? SCHEME_PATTERN.exec(source)?.[0].length ?? 0).split(/[?#]/, 1)[0] ?? '';
   const named = path.replaceAll('\\', '/').replace(/^(?:\.{0,2}\/){1,50}/, '');
   return (named === '' ? source : named).slice(-MAX_PATH_LENGTH);
 }
@@ -98,8 +99,14 @@ export class LoadedMap {
     const own = text?.getLine(line, 0, MAX_LINE_LENGTH) ?? null;
     if (text === null || own === null) return null;
     const lines = (from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, i) => text.getLine(from + i, 0, MAX_LINE_LENGTH)).filter((one) => one !== null);
-    return { before: lines(Math.max(1, line - CONTEXT_LINES), line), line: own, after: lines(line + 1, line + 1 + CONTEXT_LINES) };
+      Array.from({ length: to - from }, (_, i) => text.getLine(from + i, 0, MAX_LINE_LENGTH)).filter(
+        (one) => one !== null,
+      );
+    return {
+      before: lines(Math.max(1, line - CONTEXT_LINES), line),
+      line: own,
+      after: lines(line + 1, line + 1 + CONTEXT_LINES),
+    };
   }
 
   #getFunctionName(line: number, column: number): string | null {

@@ -139,7 +139,8 @@ function readSections(scanner: JsonScanner): MapSection[] {
       else if (key === 'map' && scanner.isObject()) inner = readMap(scanner, false);
       else scanner.skip();
     });
-    if (sections.length === UPLOAD_LIMITS.sections) throw new SourceMapRejected(`has more than ${UPLOAD_LIMITS.sections} sections`);
+    if (sections.length === UPLOAD_LIMITS.sections)
+      throw new SourceMapRejected(`has more than ${UPLOAD_LIMITS.sections} sections`);
     for (const { map } of inner) sections.push({ ...offset, map });
   });
   return sections;

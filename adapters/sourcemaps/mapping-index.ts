@@ -164,7 +164,8 @@ export class MappingIndex {
       else high = middle;
     }
     const cursor = new MappingCursor(this.mappings);
-    for (const [i, field] of CHECKPOINT_FIELDS.entries()) cursor[field] = notes[low * CHECKPOINT_FIELDS.length + i] ?? 0;
+    for (const [i, field] of CHECKPOINT_FIELDS.entries())
+      cursor[field] = notes[low * CHECKPOINT_FIELDS.length + i] ?? 0;
     return cursor;
   }
 }

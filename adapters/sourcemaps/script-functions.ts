@@ -86,7 +86,8 @@ class FunctionRecorder {
   }
 
   #recordFunction(node: LooseNode): void {
-    if (this.starts.length === UPLOAD_LIMITS.functions) throw new SourceMapRejected('has a script with too many functions');
+    if (this.starts.length === UPLOAD_LIMITS.functions)
+      throw new SourceMapRejected('has a script with too many functions');
     node['number'] = this.starts.length;
     this.starts.push(node.start);
     this.ends.push(node.end);
@@ -170,7 +171,8 @@ function releaseChildren(node: LooseNode): number {
 
 const isLiteral = (value: unknown): boolean => isNode(value) && value.type === 'Literal';
 const getWeight = (value: unknown): number => (isNode(value) && value !== PLACEHOLDER_NODE ? (value.weight ?? 1) : 0);
-const sumWeights = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + getWeight(value), 0);
+const sumWeights = (values: readonly unknown[]): number =>
+  values.reduce<number>((sum, value) => sum + getWeight(value), 0);
 
 interface ParserInternals {
   parse(): Node;

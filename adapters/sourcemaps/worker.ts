@@ -96,7 +96,8 @@ function readManifest({ bytes, directory, manifest }: Extract<MapJob, { kind: 'f
 function findManifest({ bytes, directory }: Extract<MapJob, { kind: 'manifest' }>): JobResult {
   const manifest = parseZipEntries(Buffer.from(bytes), directory).get(MANIFEST_FILE);
   if (manifest === undefined) throw new SourceMapRejected(`has no ${MANIFEST_FILE}`);
-  if (manifest.packed > UPLOAD_LIMITS.manifest) throw new SourceMapRejected(`has a manifest of more than ${UPLOAD_LIMITS.manifest} bytes`);
+  if (manifest.packed > UPLOAD_LIMITS.manifest)
+    throw new SourceMapRejected(`has a manifest of more than ${UPLOAD_LIMITS.manifest} bytes`);
   return { manifest };
 }
 

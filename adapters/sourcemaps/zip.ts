@@ -35,14 +35,16 @@ export interface ZipDirectory {
  */
 export function parseZipDirectory(tail: Buffer, size: number): ZipDirectory {
   for (let at = tail.length - END_BYTES; at >= 0; at--) {
-    if (tail.readUInt32LE(at) !== END_SIGNATURE || at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length) continue;
+    if (tail.readUInt32LE(at) !== END_SIGNATURE || at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length)
+      continue;
     const count = tail.readUInt16LE(at + 10);
     const bytes = tail.readUInt32LE(at + 12);
     const start = size - tail.length + at - bytes;
     const shift = start - tail.readUInt32LE(at + 16);
     if (start < 0 || shift < 0) throw new SourceMapRejected('has a directory outside of its bounds');
     if (count > UPLOAD_LIMITS.files) throw new SourceMapRejected(`has more than ${UPLOAD_LIMITS.files} files`);
-    if (bytes > UPLOAD_LIMITS.directory) throw new SourceMapRejected(`has a directory of more than ${UPLOAD_LIMITS.directory} bytes`);
+    if (bytes > UPLOAD_LIMITS.directory)
+      throw new SourceMapRejected(`has a directory of more than ${UPLOAD_LIMITS.directory} bytes`);
     return { start, bytes, count, shift };
   }
   throw new SourceMapRejected('is no zip archive');
@@ -75,7 +77,8 @@ export function parseZipEntries(directory: Buffer, { start, count, shift }: ZipD
     at += ENTRY_BYTES + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
   extents.sort((a, b) => a.from - b.from);
-  if (extents.some(({ to }, i) => to > (extents[i + 1]?.from ?? start))) throw new SourceMapRejected('has files that overlap');
+  if (extents.some(({ to }, i) => to > (extents[i + 1]?.from ?? start)))
+    throw new SourceMapRejected('has files that overlap');
   return entries;
 }
 

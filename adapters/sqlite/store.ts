@@ -76,7 +76,8 @@ export class SqliteStore implements DocumentStore {
     reportDamage: this.#met.record,
     read: (kind, collection, text) => this.#reader.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
-    put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [encodeDoc(doc, this.#getSeparateFields(collection))]]),
+    put: (kind, collection, doc) =>
+      this.#writer.call([kind, collection, '', [encodeDoc(doc, this.#getSeparateFields(collection))]]),
   };
   readonly #separateFields = new Map<string, SeparateFields>();
   #connection: Connection | null = null;

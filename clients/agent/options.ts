@@ -187,8 +187,16 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
   return {
     action: (action ?? 'update') as Action,
     server: server === null ? null : parseServerUrl(server, allowHttp),
-    project: one('project', (slug) => SLUG_PATTERN.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
-    channel: one('channel', (slug) => SLUG_PATTERN.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
+    project: one(
+      'project',
+      (slug) => SLUG_PATTERN.test(slug),
+      'a slug: small letters, digits, dot, hyphen, underscore',
+    ),
+    channel: one(
+      'channel',
+      (slug) => SLUG_PATTERN.test(slug),
+      'a slug: small letters, digits, dot, hyphen, underscore',
+    ),
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
     dirGiven: values.dir !== undefined,

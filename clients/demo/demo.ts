@@ -39,7 +39,11 @@ interface ProcessResult {
 
 function runProgram(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<ProcessResult> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: join(CURRENT_FOLDER, 'programs'), env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(command, args, {
+      cwd: join(CURRENT_FOLDER, 'programs'),
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
     child.on('error', () => resolve({ code: null, stdout: '' }));
@@ -72,7 +76,8 @@ async function runFailingPrograms(url: string, token: string): Promise<Map<strin
       } catch {
         stopDemo(`the ${program.language} program could not report: ${line}`);
       }
-      if (reported === null || reported.ref === undefined) stopDemo(`the ${program.language} report was refused: ${line}`);
+      if (reported === null || reported.ref === undefined)
+        stopDemo(`the ${program.language} report was refused: ${line}`);
       else {
         groups.set(reported.ref, reported);
         const what = reported.created ? 'new group' : `counted, ${reported.hit_count} so far`;
@@ -178,7 +183,9 @@ async function runMonitor(url: string, token: string, hook: WebhookReceiver): Pr
   print(fell === null ? '  no alarm came' : `  the webhook told: monitor.down ${source}`);
   await beat();
   const back = await hook.waitForEvent('monitor.recovered', (data) => data['source'] === source);
-  print(back === null ? '  no recovery came' : `  it sent one again, and the webhook told: monitor.recovered ${source}`);
+  print(
+    back === null ? '  no recovery came' : `  it sent one again, and the webhook told: monitor.recovered ${source}`,
+  );
 }
 
 export async function runDemo(): Promise<void> {

@@ -22,7 +22,11 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  async waitForEvent(event: string, fits: (data: ReceivedEvent['data']) => boolean, ms = 30_000): Promise<ReceivedEvent | null> {
+  async waitForEvent(
+    event: string,
+    fits: (data: ReceivedEvent['data']) => boolean,
+    ms = 30_000,
+  ): Promise<ReceivedEvent | null> {
     for (const end = Date.now() + ms; Date.now() < end;) {
       const found = this.#told.find((told) => told.event === event && fits(told.data));
       if (found !== undefined) return found;

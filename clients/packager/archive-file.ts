@@ -29,7 +29,11 @@ export interface PackOptions {
 
 const READ_BYTES = 256 * 1024;
 
-export async function packArchive(files: readonly PublishFile[], path: string, options: PackOptions): Promise<ArchiveFile> {
+export async function packArchive(
+  files: readonly PublishFile[],
+  path: string,
+  options: PackOptions,
+): Promise<ArchiveFile> {
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const hash = createHash('sha256');
   const partial = `${path}.partial`;

@@ -112,7 +112,8 @@ function runGitLog(range: string, cwd: string, format: readonly string[]): Promi
       ),
     );
     git.on('close', (code) => {
-      if (code === 0 || size > MAX_OUTPUT_BYTES) resolve({ text: Buffer.concat(pieces).toString(), cut: size > MAX_OUTPUT_BYTES });
+      if (code === 0 || size > MAX_OUTPUT_BYTES)
+        resolve({ text: Buffer.concat(pieces).toString(), cut: size > MAX_OUTPUT_BYTES });
       else reject(new PackagerFailure(EXIT_CODES.error, formatGitError(range, said)));
     });
   });

@@ -52,7 +52,8 @@ const SUSPICIOUS_CONTENTS: readonly [what: string, pattern: RegExp][] = [
 /**
  * A connection string or setting (`MYSQL_ROOT_PASSWORD: x`) with a value that is not a placeholder.
  */
-const PASSWORD_PATTERN = /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
+const PASSWORD_PATTERN =
+  /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
 const PLACEHOLDER_PATTERN =
   /^(changeme|change-me|todo|your[-_].*|x{3,}|\*{3,}|example.*|placeholder|null|none|false|true|undefined|string|password|secret|process\.env.*)$/i;
 /** Source code mentions passwords without containing one. */
@@ -83,7 +84,8 @@ export async function findCredentialWarnings(
   return warnings;
 }
 
-const hasSuspiciousName = (path: string): boolean => SUSPICIOUS_NAMES(path.toLowerCase()) && !TEMPLATE_PATTERN.test(path.toLowerCase());
+const hasSuspiciousName = (path: string): boolean =>
+  SUSPICIOUS_NAMES(path.toLowerCase()) && !TEMPLATE_PATTERN.test(path.toLowerCase());
 
 function findSuspiciousContent(path: string, bytes: Buffer): string | null {
   // Binaries may contain key prefixes in order to recognize keys.
@@ -91,6 +93,7 @@ function findSuspiciousContent(path: string, bytes: Buffer): string | null {
   const text = bytes.toString('latin1');
   for (const [what, pattern] of SUSPICIOUS_CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;
   if (!SETTINGS_FILE_PATTERN.test(path.toLowerCase()) || TEMPLATE_PATTERN.test(path.toLowerCase())) return null;
-  for (const [, value = ''] of text.matchAll(PASSWORD_PATTERN)) if (!PLACEHOLDER_PATTERN.test(value)) return 'seems to hold a password';
+  for (const [, value = ''] of text.matchAll(PASSWORD_PATTERN))
+    if (!PLACEHOLDER_PATTERN.test(value)) return 'seems to hold a password';
   return null;
 }

@@ -23,7 +23,10 @@ const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
 const BODY_TIMEOUT_MS = 60_000;
 
 /** @throws Error without a complete response */
-export async function sendHttpRequest(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<ReceivedHttpResponse> {
+export async function sendHttpRequest(
+  url: URL,
+  { method, headers, body, answerMs }: OutgoingRequest,
+): Promise<ReceivedHttpResponse> {
   const answer = await sendRequest(url, {
     method,
     headers,

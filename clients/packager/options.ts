@@ -108,7 +108,8 @@ export async function readSettings(argv: readonly string[], env: Environment): P
   if (project === undefined) throw createUsageFailure('--project is missing: the slug of the project.');
   if (!/^[\w.-]{1,100}$/.test(project)) throw createUsageFailure('--project is no slug.');
   const publishDir = given['publish-dir'] ?? config.publishDir;
-  if (publishDir === undefined) throw createUsageFailure('--publish-dir is missing: the directory with the build output.');
+  if (publishDir === undefined)
+    throw createUsageFailure('--publish-dir is missing: the directory with the build output.');
   const mainAssembly = config.mainAssembly ?? null;
   if (mainAssembly !== null && /[\\/]/.test(mainAssembly))
     throw createUsageFailure(`${configFile}: mainAssembly has to be a file name in the publish directory.`);
@@ -141,7 +142,9 @@ export async function readSettings(argv: readonly string[], env: Environment): P
   };
 }
 
-function parseArguments(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof OPTION_SPECS }>>['values'] {
+function parseArguments(
+  argv: readonly string[],
+): ReturnType<typeof parseArgs<{ options: typeof OPTION_SPECS }>>['values'] {
   try {
     return parseArgs({ args: [...argv], options: OPTION_SPECS, strict: true, allowPositionals: false }).values;
   } catch (error) {
@@ -153,7 +156,9 @@ function parseVersion(text: string | undefined, option: string): string | null {
   if (text === undefined) return null;
   const version = stripBuildMetadata(text);
   if (!isVersion(version))
-    throw createUsageFailure(`${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`);
+    throw createUsageFailure(
+      `${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`,
+    );
   return version;
 }
 
@@ -182,7 +187,10 @@ function parseRange(text: string | undefined): string | null {
 async function readNotes(text: string | undefined, file: string | undefined): Promise<string | null> {
   if (text !== undefined || file === undefined) return text ?? null;
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new PackagerFailure(EXIT_CODES.error, `The release notes ${file} cannot be read (${error.code ?? error.message}).`);
+    throw new PackagerFailure(
+      EXIT_CODES.error,
+      `The release notes ${file} cannot be read (${error.code ?? error.message}).`,
+    );
   });
 }
 
@@ -200,14 +208,20 @@ async function resolveServer(
   if (optional && (address === undefined || token === null)) return null;
   if (address === undefined) throw createUsageFailure('--server is missing: the address of the service (or SVC_URL).');
   if (token === null)
-    throw createUsageFailure(`${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`);
+    throw createUsageFailure(
+      `${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`,
+    );
   const base = address.endsWith('/') ? address : `${address}/`;
-  if (!URL.canParse(base) || !/^https?:/.test(base)) throw createUsageFailure(`--server ${address} is no http or https address.`);
+  if (!URL.canParse(base) || !/^https?:/.test(base))
+    throw createUsageFailure(`--server ${address} is no http or https address.`);
   const url = new URL(base);
-  if (url.username !== '' || url.password !== '') throw createUsageFailure('--server must hold no user name and no password.');
+  if (url.username !== '' || url.password !== '')
+    throw createUsageFailure('--server must hold no user name and no password.');
   const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !loopback && !allowHttp)
-    throw createUsageFailure('The token would cross the network unencrypted: take https, or allow it with --allow-http.');
+    throw createUsageFailure(
+      'The token would cross the network unencrypted: take https, or allow it with --allow-http.',
+    );
   return { url, token };
 }
 
@@ -220,7 +234,10 @@ async function readSecret(variable: string, env: Environment): Promise<string | 
       : await readConfiguredFile(file).catch((error: NodeJS.ErrnoException) => {
           if (error instanceof UntrustedFile)
             throw new PackagerFailure(EXIT_CODES.error, `${variable}_FILE: ${error.message}.`);
-          throw new PackagerFailure(EXIT_CODES.error, `${variable}_FILE cannot be read (${error.code ?? error.message}).`);
+          throw new PackagerFailure(
+            EXIT_CODES.error,
+            `${variable}_FILE cannot be read (${error.code ?? error.message}).`,
+          );
         }));
   const token = text?.trim() ?? '';
   if (/[^\x21-\x7e]/.test(token)) throw createUsageFailure(`${variable} holds something that is no token.`);

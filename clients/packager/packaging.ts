@@ -145,7 +145,9 @@ async function publishArchive(
     console.printLine(`DRY RUN: ${named} was not published`);
     return null;
   }
-  const answer = await service.publish(release, archive, (done, total) => console.drawProgress('Uploading', done, total));
+  const answer = await service.publish(release, archive, (done, total) =>
+    console.drawProgress('Uploading', done, total),
+  );
   const word = answer['unchanged'] === true ? 'UNCHANGED' : answer['replaced'] === true ? 'REPLACED' : 'PUBLISHED';
   console.printLine(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
   // Older servers send only ids.

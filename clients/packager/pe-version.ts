@@ -95,7 +95,11 @@ async function readEntries(at: ReadAddress, resources: number, offset: number): 
   }));
 }
 
-async function readSubdirectory(at: ReadAddress, resources: number, entry: ResourceEntry | undefined): Promise<ResourceEntry[]> {
+async function readSubdirectory(
+  at: ReadAddress,
+  resources: number,
+  entry: ResourceEntry | undefined,
+): Promise<ResourceEntry[]> {
   if (entry === undefined) return [];
   if (entry.target < SUBDIRECTORY_FLAG) throw new UnreadablePeFile();
   return readEntries(at, resources, entry.target - SUBDIRECTORY_FLAG);

@@ -54,7 +54,10 @@ export async function listPublishFiles(root: string, rules: PublishRules): Promi
     if (why !== null) throw createInvalidFileFailure(path, why);
     const stat = await lstat(file);
     if (stat.isSymbolicLink())
-      throw createInvalidFileFailure(path, 'is a symbolic link: put the file itself there, or exclude it by excludePatterns');
+      throw createInvalidFileFailure(
+        path,
+        'is a symbolic link: put the file itself there, or exclude it by excludePatterns',
+      );
     if (!stat.isFile()) throw createInvalidFileFailure(path, 'is neither a file nor a directory');
     found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
   }
@@ -88,7 +91,8 @@ async function* walkFiles(root: string, folder: string): AsyncGenerator<string> 
     },
   );
   for (const entry of entries) {
-    if (!isUtf8(entry.name)) throw createInvalidFileFailure(`${folder}/${entry.name.toString()}`, 'has a name that is not UTF-8');
+    if (!isUtf8(entry.name))
+      throw createInvalidFileFailure(`${folder}/${entry.name.toString()}`, 'has a name that is not UTF-8');
     const path = folder === '' ? entry.name.toString() : `${folder}/${entry.name.toString()}`;
     if (entry.isDirectory()) yield* walkFiles(root, path);
     else yield path;

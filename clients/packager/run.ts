@@ -34,7 +34,8 @@ export async function runCommand(
     output.printResult({ status: 'success', dry_run: settings.dryRun, ...outcome });
     return EXIT_CODES.done;
   } catch (error) {
-    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT_CODES.error, formatUnexpectedError(error));
+    const failure =
+      error instanceof PackagerFailure ? error : new PackagerFailure(EXIT_CODES.error, formatUnexpectedError(error));
     output.printError(failure.message);
     output.printResult({
       status: 'error',
@@ -45,4 +46,5 @@ export async function runCommand(
 }
 
 /** For example an unreadable file or a full disk; the system's message names it. */
-const formatUnexpectedError = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));
+const formatUnexpectedError = (error: unknown): string =>
+  error instanceof Error ? `${error.message}.` : String(error);

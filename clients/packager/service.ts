@@ -99,7 +99,8 @@ export class PublishingClient {
     });
     const said = parseRecord(answer.text);
     if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
-    const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT_CODES.refused : EXIT_CODES.error;
+    const exit =
+      answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT_CODES.refused : EXIT_CODES.error;
     throw new PackagerFailure(exit, `Not published: ${formatRejection(answer)}`);
   }
 
@@ -124,9 +125,16 @@ export class PublishingClient {
     return url;
   }
 
-  async #request(exit: ExitCode, url: URL, request: Parameters<typeof sendHttpRequest>[1]): Promise<ReceivedHttpResponse> {
+  async #request(
+    exit: ExitCode,
+    url: URL,
+    request: Parameters<typeof sendHttpRequest>[1],
+  ): Promise<ReceivedHttpResponse> {
     try {
-      return await sendHttpRequest(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${this.token}` } });
+      return await sendHttpRequest(url, {
+        ...request,
+        headers: { ...request.headers, authorization: `Bearer ${this.token}` },
+      });
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       throw new PackagerFailure(exit, `${url.origin} could not be asked (${code ?? message}).`);
@@ -174,7 +182,8 @@ function buildBody(
 }
 
 function formatRejection({ status, location, text }: ReceivedHttpResponse): string {
-  if (location !== null) return `${status}, a redirect to ${toPrintable(location, 200)}; give that address as --server.`;
+  if (location !== null)
+    return `${status}, a redirect to ${toPrintable(location, 200)}; give that address as --server.`;
   const error = parseRecord(text)?.['error'];
   if (!isRecord(error)) return `${status}, and not by this service: is --server its address?`;
   const fields = isRecord(error['fields']) ? Object.entries(error['fields']) : [];

@@ -103,7 +103,9 @@ export class CommonClient {
   installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
     const { host } = this.#context;
     return host.watchUncaught((thrown) =>
-      this.#sender.storeReport(this.#prepareReport({ error_level: 'fatal', ...toReportFields(thrown, host.show), ...fields })),
+      this.#sender.storeReport(
+        this.#prepareReport({ error_level: 'fatal', ...toReportFields(thrown, host.show), ...fields }),
+      ),
     );
   }
 

@@ -22,4 +22,5 @@ export const isClockSetBack = (now: number, highestSeen: number): boolean => now
 
 /** Comparisons are written so that invalid dates yield false. */
 export const isWithinGrace = ({ checkedAt, ttlHours, expiresAt }: GracePeriod, now: number): boolean =>
-  now < checkedAt + Math.min(ttlHours, MAX_GRACE_HOURS) * HOUR_MS && (expiresAt === null || now < Date.parse(expiresAt));
+  now < checkedAt + Math.min(ttlHours, MAX_GRACE_HOURS) * HOUR_MS &&
+  (expiresAt === null || now < Date.parse(expiresAt));

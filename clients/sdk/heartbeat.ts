@@ -63,7 +63,9 @@ const CHECK_TIMEOUT_MS = 5_000;
 
 export async function sendHeartbeat(context: ClientContext, beat: Heartbeat, background = false): Promise<Beat> {
   const { token } = context;
-  const verdict = evaluateResponse(await context.ask('POST', PING_PATH, { token, body: { status: 'ok', ...beat }, background }));
+  const verdict = evaluateResponse(
+    await context.ask('POST', PING_PATH, { token, body: { status: 'ok', ...beat }, background }),
+  );
   if (verdict.kind !== 'answer') return { sent: false, ...toFailureFields(verdict) };
   const { state } = verdict.body;
   return { sent: true, isTransient: false, unauthorized: false, ...(typeof state === 'string' && { state }) };

@@ -24,7 +24,8 @@ export function parseKeyChain(value: unknown): KeyChain | null {
   const earlier: KeyChain['predecessors'][number][] = [];
   for (const each of predecessors.slice(0, MAX_CHAIN_LENGTH) as unknown[]) {
     const { public_key: key, signature } = toRecord(each);
-    if (typeof key !== 'string' || typeof signature !== 'string' || signature.length > MAX_SIGNATURE_LENGTH) return null;
+    if (typeof key !== 'string' || typeof signature !== 'string' || signature.length > MAX_SIGNATURE_LENGTH)
+      return null;
     earlier.push({ public_key: key, signature });
   }
   return { public_key, predecessors: earlier };

@@ -41,7 +41,13 @@ export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
   reason?: LicenseFault | 'clock_set_back' | 'unreadable';
 }
 
-const UNKNOWN_LICENSE: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
+const UNKNOWN_LICENSE: LicenseCheck = {
+  status: null,
+  valid: false,
+  verified: false,
+  isTransient: true,
+  fromCache: false,
+};
 
 export async function validateLicense(
   context: ClientContext,
@@ -146,7 +152,12 @@ interface TrustedAnswer {
   expiresAt: string | null;
 }
 
-const toUnverifiedAnswer = ({ license_status, checked_at, cache_ttl_hours, expires_at }: CachedLicense): TrustedAnswer => ({
+const toUnverifiedAnswer = ({
+  license_status,
+  checked_at,
+  cache_ttl_hours,
+  expires_at,
+}: CachedLicense): TrustedAnswer => ({
   status: license_status,
   verified: false,
   checkedAt: Date.parse(checked_at),
@@ -158,7 +169,11 @@ const toUnverifiedAnswer = ({ license_status, checked_at, cache_ttl_hours, expir
  * With a public key only signed data counts, because other members of the file could have been
  * changed.
  */
-async function verifyCached(context: ClientContext, license: CachedLicense, asked: ValidationQuery): Promise<TrustedAnswer | null> {
+async function verifyCached(
+  context: ClientContext,
+  license: CachedLicense,
+  asked: ValidationQuery,
+): Promise<TrustedAnswer | null> {
   const { licenseKeys, host } = context;
   if (licenseKeys.length === 0) return toUnverifiedAnswer(license);
   const { answer } = license;

@@ -48,7 +48,15 @@ const MAX_MACHINE_ID_LENGTH = 128;
 
 /** @throws TypeError, KeyRefused */
 export function parseOptions(options: ClientOptions): ClientSettings {
-  const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const {
+    server,
+    project,
+    token,
+    licenseKey,
+    licensePublicKey = [],
+    machineId,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+  } = options;
   const { legacyCache = false } = options;
   if (typeof project !== 'string' || !SLUG_PATTERN.test(project))
     throw new TypeError('project must be a slug such as shop: a-z, 0-9, dot, hyphen and underscore');

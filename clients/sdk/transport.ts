@@ -28,7 +28,12 @@ export type Transport = (question: ServiceRequest) => Promise<Exchange>;
 /** Large, because a check may contain the manifest of a large package. */
 export const MAX_RESPONSE_LENGTH = 64 * 1024 * 1024;
 
-export const createFailedExchange = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
+export const createFailedExchange = (fault: string): Exchange => ({
+  status: null,
+  body: null,
+  fault,
+  retryAfter: null,
+});
 
 /** @param retryAfter the header's text */
 export function createExchange(status: number, retryAfter: string | null | undefined, text: string): Exchange {

@@ -57,7 +57,9 @@ export async function checkForUpdate(
     platform,
     instance_id: await machineId(),
   });
-  const verdict = evaluateResponse(await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }));
+  const verdict = evaluateResponse(
+    await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }),
+  );
   const asked = { channel, platform, current_version: currentVersion };
   if (verdict.kind === 'answer' && typeof verdict.body['update_available'] === 'boolean') {
     const update = parseAnswer(verdict.body);
@@ -68,7 +70,8 @@ export async function checkForUpdate(
   const error =
     verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
   const cached = cache.read().update;
-  const kept = cached !== null && isAnswerTo(cached, asked) ? { ...toUpdateResult(cached), fromCache: true } : UNKNOWN_UPDATE;
+  const kept =
+    cached !== null && isAnswerTo(cached, asked) ? { ...toUpdateResult(cached), fromCache: true } : UNKNOWN_UPDATE;
   return { ...kept, unauthorized: false, isTransient: true, error };
 }
 

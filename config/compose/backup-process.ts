@@ -11,8 +11,7 @@ const LOWEST_PRIORITY = 19;
 function lowerPriority(priority: number): void {
   try {
     setPriority(priority);
-  } catch {
-  }
+  } catch {}
 }
 
 lowerPriority(LOW_PRIORITY);

@@ -31,7 +31,14 @@ export { findNewestBackup } from './backups.js';
 export { BUILTIN } from './builtin.js';
 export { MemoryStore } from '../../adapters/memory/store.js';
 export { verifyFingerprints, loadServiceKeys, PLACEHOLDER_KEYS } from './service-keys.js';
-export { getAccessMode, isStoredInMongo, createInstallers, listReleaseFolders, getReleasesFolder, openReleaseStore } from './release-storage.js';
+export {
+  getAccessMode,
+  isStoredInMongo,
+  createInstallers,
+  listReleaseFolders,
+  getReleasesFolder,
+  openReleaseStore,
+} from './release-storage.js';
 export { NoStore, requireStore } from './require-store.js';
 export { createStore } from './store.js';
 export { readVersion } from './app-settings.js';
@@ -95,7 +102,8 @@ async function validatePlugins(configuration: Configuration): Promise<void> {
  */
 export async function compose(mode: KernelMode, given: SetupOverrides = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
-  const keys = given.keys ?? (await attributeToConfigKey(configuration, () => prepareStart(mode, configuration, validatePlugins)));
+  const keys =
+    given.keys ?? (await attributeToConfigKey(configuration, () => prepareStart(mode, configuration, validatePlugins)));
   const setup = makeSetup(mode, configuration, keys, given);
   const logging = makeLogging(setup);
   const { clock, log, lines } = logging;

@@ -29,8 +29,7 @@ const UNSET_ORIGINS = new Set(['the default', 'config/default.json']);
 /** Key settings in a message, except those in parentheses after their setting. */
 const KEY_SETTING_PATTERN = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
 
-const isNested = (a: string, b: string): boolean =>
-  `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
+const isNested = (a: string, b: string): boolean => `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
 
 function toConfigError(configuration: Configuration, error: unknown): unknown {
   const { core } = configuration;

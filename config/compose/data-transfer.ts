@@ -4,12 +4,22 @@
  */
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { finishRestore, isRestoreReady, restoreBackup, type RestoreSummary } from '../../adapters/archive/backup/restore.js';
+import {
+  finishRestore,
+  isRestoreReady,
+  restoreBackup,
+  type RestoreSummary,
+} from '../../adapters/archive/backup/restore.js';
 import type { ArchiveHead, ArchiveKind } from '../../adapters/archive/container/head.js';
 import { readArchive } from '../../adapters/archive/container/reader.js';
 import { requireMissingFile, toReadableError } from '../../adapters/archive/container/writer.js';
 import { writeExport, type ExportSummary } from '../../adapters/archive/transfer/export.js';
-import { describeStoreContent, importDocuments, isHalfImported, validateExport } from '../../adapters/archive/transfer/import.js';
+import {
+  describeStoreContent,
+  importDocuments,
+  isHalfImported,
+  validateExport,
+} from '../../adapters/archive/transfer/import.js';
 import { fileExists } from '../../adapters/archive/files.js';
 import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
 import { removeStaleFiles, withStoreCopy } from '../../adapters/archive/temporary-files.js';
@@ -26,7 +36,14 @@ import { findMissingPackages } from './missing-packages.js';
 import { loadConfig, type Configuration, type ResolvedConfig } from '../load.js';
 import { requireRestrictedFile } from '../../lib/files/trusted-file.js';
 import { findFirstMissing, removeEmptyFolders } from '../../lib/folders.js';
-import { composeInMemory, loadServiceKeys, openReleaseStore, requireStore, createStore, readVersion } from './compose.js';
+import {
+  composeInMemory,
+  loadServiceKeys,
+  openReleaseStore,
+  requireStore,
+  createStore,
+  readVersion,
+} from './compose.js';
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { DocumentStore, Filter } from '../../ports/store.js';
@@ -62,7 +79,10 @@ interface MissingPackages {
  * `aos backup <file>`.
  * @throws Error with one sentence
  */
-export async function backUpTo(path: string, { releases }: { releases: boolean }): Promise<ArchivedPlaces & MissingPackages> {
+export async function backUpTo(
+  path: string,
+  { releases }: { releases: boolean },
+): Promise<ArchivedPlaces & MissingPackages> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const store = await requireExistingFile(core, 'use its own tools, or `aos export`');
@@ -70,7 +90,13 @@ export async function backUpTo(path: string, { releases }: { releases: boolean }
   const folder = releases ? (await openReleases(configuration)).folder : null;
   const about = { version: await readVersion(), keys: getFingerprints(keys) };
   const began = new Date().toISOString();
-  const written = await createBackup({ path: resolve(path), store, dataDir: core.data_dir, releases: folder, ...about });
+  const written = await createBackup({
+    path: resolve(path),
+    store,
+    dataDir: core.data_dir,
+    releases: folder,
+    ...about,
+  });
   if (!releases) return { ...written, missing: [] };
   const open = await createStore(core, {}, false);
   return { ...written, missing: await withStore(open, (it) => findMissingPackages(it, written.places, began)) };
@@ -104,7 +130,9 @@ export async function restoreFrom(file: string): Promise<RestoreSummary & { fini
     if (head !== undefined && isDeepStrictEqual(head, (await verifyArchive(file, 'backup')).head))
       return { head, keys, packages, finished: true };
     if (await fileExists(store)) {
-      const there = await withStore(await createStore(core), (open) => describeStoreContent(open, FIRST_START_COLLECTIONS));
+      const there = await withStore(await createStore(core), (open) =>
+        describeStoreContent(open, FIRST_START_COLLECTIONS),
+      );
       if (there !== null) throw createNotEmptyError(store, there);
     }
     return { ...(await restoreBackup(resolve(file), target, checkStoreFile)), finished: false };
@@ -115,7 +143,10 @@ export async function restoreFrom(file: string): Promise<RestoreSummary & { fini
  * `aos export <file>`. Reads a consistent snapshot of the embedded store.
  * @throws Error with one sentence
  */
-export async function exportTo(path: string, { releases }: { releases: boolean }): Promise<ExportSummary & MissingPackages> {
+export async function exportTo(
+  path: string,
+  { releases }: { releases: boolean },
+): Promise<ExportSummary & MissingPackages> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const file = resolve(path);
@@ -123,7 +154,10 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
   await removeStaleFiles(dirname(file), Date.now());
   const keys = await loadServiceKeys(core, false);
   const about = { version: await readVersion(), created_at: new Date().toISOString(), keys: getFingerprints(keys) };
-  const write = async (store: DocumentStore, packages: ReleaseStore | null): Promise<ExportSummary & MissingPackages> => {
+  const write = async (
+    store: DocumentStore,
+    packages: ReleaseStore | null,
+  ): Promise<ExportSummary & MissingPackages> => {
     const written = await writeExport(file, about, store, packages);
     if (packages === null) return { ...written, missing: [] };
     return { ...written, missing: await findMissingPackages(store, written.places, about.created_at) };

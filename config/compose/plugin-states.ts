@@ -41,7 +41,10 @@ export async function readRunningPluginStates(dataDir: string): Promise<PluginSt
   const running = await InstanceLock.readRunningServer(dataDir);
   if (running === null || !isProcessRunning(running.pid)) return null;
   try {
-    const { pid, items } = JSON.parse(await readOwnedFile(getStatesPath(dataDir))) as { pid: number; items: PluginState[] };
+    const { pid, items } = JSON.parse(await readOwnedFile(getStatesPath(dataDir))) as {
+      pid: number;
+      items: PluginState[];
+    };
     return pid === running.pid ? items : null;
   } catch {
     // The file is missing after an older version or on a full disk.

@@ -74,7 +74,10 @@ export async function openReleaseStore(
     log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
   if (!remote) return new FsReleaseStore(path, access, failed);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
-  return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new ThreadPackageReader());
+  return new GridFsReleaseStore(
+    { url: storage.url, ...(tell !== undefined && { tell }), failed },
+    new ThreadPackageReader(),
+  );
 }
 
 export function createInstallers(configuration: Configuration): FsInstallers {

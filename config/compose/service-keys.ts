@@ -36,7 +36,12 @@ export async function verifyFingerprints(store: DocumentStore, keys: ServiceKeys
 }
 
 /** Keys of a service that stores nothing. */
-export const PLACEHOLDER_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
+export const PLACEHOLDER_KEYS: ServiceKeys = {
+  release: null,
+  license: 'x'.repeat(32),
+  data: 'x'.repeat(32),
+  created: [],
+};
 
 export async function isFirstStart({ data_dir, release_private_key, security }: ResolvedConfig): Promise<boolean> {
   const made = [

@@ -25,7 +25,12 @@ export interface Setup {
   given: SetupOverrides;
 }
 
-export function makeSetup(mode: KernelMode, configuration: Configuration, keys: ServiceKeys, given: SetupOverrides): Setup {
+export function makeSetup(
+  mode: KernelMode,
+  configuration: Configuration,
+  keys: ServiceKeys,
+  given: SetupOverrides,
+): Setup {
   const config = configuration.core;
   const isShared = config.storage.engine === 'mongodb';
   return { mode, configuration, config, keys, usesDataDirectory: given.keys === undefined, isShared, given };

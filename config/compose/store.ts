@@ -14,7 +14,12 @@ export interface ConnectionListeners extends Pick<MongoStoreOptions, 'tell' | 'a
   secondary?: MongoStoreOptions['tell'];
 }
 
-export function createConnectionListeners(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionListeners {
+export function createConnectionListeners(
+  log: Logger,
+  metrics: Metrics,
+  clock: Clock,
+  lost: () => void,
+): ConnectionListeners {
   const lines = createConnectionLogger(log, clock, lost);
   const numbers = createConnectionMetrics(metrics, clock);
   return {

@@ -21,7 +21,8 @@ export async function makeStores(setup: Setup, logging: LoggingServices, metrics
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const ears = isShared ? createConnectionListeners(lines, metrics, clock, giveUp) : {};
-  const store = given.store ?? (await attributeToConfigKey(configuration, () => createStore(config, ears, given.threads)));
+  const store =
+    given.store ?? (await attributeToConfigKey(configuration, () => createStore(config, ears, given.threads)));
   const releaseStore = usesDataDirectory
     ? await openReleaseStore(configuration, log, ears.secondary)
     : new MemoryReleaseStore();

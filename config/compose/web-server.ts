@@ -20,7 +20,11 @@ export interface WebServerParts {
   peers: () => number;
 }
 
-export async function createWebServer(config: ResolvedConfig, webDir: string, parts: WebServerParts): Promise<HttpServer> {
+export async function createWebServer(
+  config: ResolvedConfig,
+  webDir: string,
+  parts: WebServerParts,
+): Promise<HttpServer> {
   const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
   const { HapiServer } = await import('../../adapters/hapi/server.js');

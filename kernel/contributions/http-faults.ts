@@ -12,7 +12,11 @@ export function findRouteFaults(
 ): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
-  const faults = [...look(routeSchema, route), ...findAccessFaults(route.access, claims.scopes), ...findParamFaults(route)];
+  const faults = [
+    ...look(routeSchema, route),
+    ...findAccessFaults(route.access, claims.scopes),
+    ...findParamFaults(route),
+  ];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
     faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);

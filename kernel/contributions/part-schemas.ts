@@ -182,7 +182,7 @@ export const partsSchema = Joi.object({
   routes: Joi.array(),
   pages: Joi.array(),
   panels: Joi.array(),
-  hosts: Joi.object({ find: functionSchema }).unknown(),
+  hosts: Joi.object({ findPage: functionSchema }).unknown(),
   jobs: Joi.array(),
   listens: Joi.array(),
   commands: Joi.array(),

@@ -49,7 +49,9 @@ export function validateParts(
     hosts: parts.hosts,
     panels: keep(parts.panels, (panel) => findPanelFaults(panel, views, look)),
     jobs: keep(parts.jobs, (job) => findJobFaults(job, id, claims, look)).map((job) => toFullyNamedJob(job, id)),
-    listens: keep(parts.listens, (listen) => look(listenSchema, listen).map((f) => `listener of ${listen.event}: ${f}`)),
+    listens: keep(parts.listens, (listen) =>
+      look(listenSchema, listen).map((f) => `listener of ${listen.event}: ${f}`),
+    ),
     commands: keep(parts.commands, (command) => findCommandFaults(command, id, claims, look)),
   };
   faults.push(...findServiceFaults(parts.services ?? {}, manifest.provides));

@@ -90,4 +90,5 @@ export const createPageActions =
     );
 
 /** Formats a rejection as one text, for a page without form controls. */
-export const formatProblem = ({ message, errors }: FormRejection): string => [message, ...Object.values(errors)].join(' ');
+export const formatProblem = ({ message, errors }: FormRejection): string =>
+  [message, ...Object.values(errors)].join(' ');

@@ -91,7 +91,12 @@ function toFieldFaults({ details }: ValidationError): Record<string, string> {
   for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
     const { peers = ['form'] } = context as { peers?: readonly string[] };
     const name = String(path[0] ?? peers[0]);
-    const words = message === FORM_MESSAGE_MARK ? MESSAGE_FORMATTERS[type]?.(context) : TIMESTAMP_PATTERN.test(message) ? formatDate() : undefined;
+    const words =
+      message === FORM_MESSAGE_MARK
+        ? MESSAGE_FORMATTERS[type]?.(context)
+        : TIMESTAMP_PATTERN.test(message)
+          ? formatDate()
+          : undefined;
     if (!faults.has(name)) faults.set(name, words ?? formatSentence(message));
   }
   return Object.fromEntries(faults);

@@ -42,11 +42,15 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     try {
       plugins.push(await loadPlugin(entry, settings));
     } catch (error) {
-      const mend = error instanceof UnresolvedPluginError ? error.mend : 'fix the module, or remove the entry from `plugins`';
+      const mend =
+        error instanceof UnresolvedPluginError ? error.mend : 'fix the module, or remove the entry from `plugins`';
       const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, mend };
       if (error instanceof UntrustedFile) untrusted.push(fault);
       else
-        unloaded.push({ plugin: { plugin: null, entry, module: findModule(entry, settings.bases), views: null }, fault });
+        unloaded.push({
+          plugin: { plugin: null, entry, module: findModule(entry, settings.bases), views: null },
+          fault,
+        });
     }
   }
   return { plugins, unloaded, untrusted };
@@ -161,7 +165,10 @@ function findPackage(name: string, bases: readonly string[]): string | null {
 function resolveEntry(folder: string): string {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) {
-    throw new UnresolvedPluginError('the folder has no package.json', 'add one with `"type": "module"` and `"exports"`');
+    throw new UnresolvedPluginError(
+      'the folder has no package.json',
+      'add one with `"type": "module"` and `"exports"`',
+    );
   }
   const meta = JSON.parse(readFileSync(path, 'utf8')) as { exports?: unknown; main?: unknown };
   const dot = (meta.exports as Record<string, unknown> | null | undefined)?.['.'];

@@ -22,7 +22,9 @@ const MAX_MODULE_BYTES = 2 * 1024 * 1024;
 
 const blankOut = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 const removeComments = (code: string): string =>
-  code.replaceAll(TOKEN_PATTERN, (token) => (token.startsWith('//') || token.startsWith('/*') ? blankOut(token) : token));
+  code.replaceAll(TOKEN_PATTERN, (token) =>
+    token.startsWith('//') || token.startsWith('/*') ? blankOut(token) : token,
+  );
 
 function readPluginModules(entry: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -91,7 +93,9 @@ const FRAME_PATTERN = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+
 const SERVICE_ROOT = join(import.meta.dirname, '..', '..');
 
 export function listStackFiles(stack: string): string[] {
-  return [...stack.matchAll(FRAME_PATTERN)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
+  return [...stack.matchAll(FRAME_PATTERN)].map(([, file = '']) =>
+    file.startsWith('file:') ? fileURLToPath(file) : file,
+  );
 }
 
 /** Whether a file is the plugin's module or one of its relative imports. */

@@ -244,11 +244,16 @@ export class Migrator {
     const applied = new Set(records.map(({ id }) => id));
     const renamed = new Set(this.listRenamed(records).map(({ plugin }) => plugin));
     const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
-    const replaced = new Set(later.filter(({ id }) => INDEX_MIGRATION_PATTERN.test(id)).map(({ id }) => id.replace(INDEX_MIGRATION_PATTERN, '')));
+    const replaced = new Set(
+      later
+        .filter(({ id }) => INDEX_MIGRATION_PATTERN.test(id))
+        .map(({ id }) => id.replace(INDEX_MIGRATION_PATTERN, '')),
+    );
     // The indexes of the next version serve this one; declaring its own again would drop the newer
     // ones.
     return this.#steps.filter(
-      ({ id, plugin }) => !applied.has(id) && !renamed.has(plugin) && !(INDEX_MIGRATION_PATTERN.test(id) && replaced.has(plugin)),
+      ({ id, plugin }) =>
+        !applied.has(id) && !renamed.has(plugin) && !(INDEX_MIGRATION_PATTERN.test(id) && replaced.has(plugin)),
     );
   }
 

@@ -43,7 +43,19 @@ class Reader {
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 /** Chunks required for drawing, or defining colors and transparency. */
-const PNG_CHUNK_TYPES = new Set(['IHDR', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'gAMA', 'cHRM', 'sRGB', 'sBIT', 'bKGD', 'pHYs']);
+const PNG_CHUNK_TYPES = new Set([
+  'IHDR',
+  'PLTE',
+  'IDAT',
+  'IEND',
+  'tRNS',
+  'gAMA',
+  'cHRM',
+  'sRGB',
+  'sBIT',
+  'bKGD',
+  'pHYs',
+]);
 const PNG_BIT_DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],

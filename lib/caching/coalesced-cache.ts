@@ -55,7 +55,8 @@ export class KeyedCoalescedCache<T> {
     const value = await read();
     const took = performance.now() - began;
     if (took <= quickMs || isSmall?.(value) === true) this.#slow.delete(key);
-    else this.#slow.set(key, { value, refreshAt: since + maxAgeMs - REFRESH_AHEAD_FACTOR * took }, { start: since + 1 });
+    else
+      this.#slow.set(key, { value, refreshAt: since + maxAgeMs - REFRESH_AHEAD_FACTOR * took }, { start: since + 1 });
     return value;
   }
 }

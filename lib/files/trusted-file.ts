@@ -32,7 +32,9 @@ const STICKY_BIT = 0o1000;
 const OWNERSHIP_FIX = 'see that its content is yours, then take that right away (chmod go-w)';
 
 /** File systems with owners and modes from the mount: 9p, FUSE, FAT, exFAT, NTFS, SMB. */
-const FILE_SYSTEMS_WITHOUT_MODES = new Set([0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42]);
+const FILE_SYSTEMS_WITHOUT_MODES = new Set([
+  0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42,
+]);
 
 async function requireTrusted(path: string, problem: string | null): Promise<void> {
   if (problem === null) return;
@@ -83,7 +85,8 @@ export async function requireOwnedFile(path: string, kind: 'file' | 'any' = 'any
   if (link === null) return;
   const folder = await stat(dirname(path));
   // Modes of a link are meaningless.
-  if (link.isSymbolicLink()) await requireTrusted(path, findOwnershipFault({ uid: link.uid, gid: link.gid, mode: 0 }, folder));
+  if (link.isSymbolicLink())
+    await requireTrusted(path, findOwnershipFault({ uid: link.uid, gid: link.gid, mode: 0 }, folder));
   const file = await ignoreMissing(stat(path));
   if (file !== null && (kind === 'any' || file.isFile())) await requireTrusted(path, findOwnershipFault(file, folder));
 }

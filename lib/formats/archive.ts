@@ -9,7 +9,13 @@ import { gunzip } from './gzip.js';
 import { UnsafePackage } from './unsafe-package.js';
 import { PathSet } from './path-set.js';
 import { findPathFault } from './path-policy.js';
-import { checkGlobalPax, MAX_EXTENSION_BYTES, parseLongName, parsePaxRecords, type PaxRecords } from './tar/extensions.js';
+import {
+  checkGlobalPax,
+  MAX_EXTENSION_BYTES,
+  parseLongName,
+  parsePaxRecords,
+  type PaxRecords,
+} from './tar/extensions.js';
 import { BLOCK_BYTES, isZero, parseTarHeader, type TarHeader } from './tar/header.js';
 
 export { UnsafePackage } from './unsafe-package.js';
@@ -72,7 +78,10 @@ export interface ReadPackageOptions {
  * work.
  * @throws UnsafePackage at the first violation, and errors of `source` and `onFile`
  */
-export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadPackageOptions): Promise<ArchiveContents> {
+export async function readPackage(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadPackageOptions,
+): Promise<ArchiveContents> {
   const reader = new PackageReader(source, options);
   try {
     return await reader.read();
@@ -102,7 +111,8 @@ class PackageReader {
   }
 
   async read(): Promise<ArchiveContents> {
-    for (let header = await this.#readHeader(); header !== null; header = await this.#readHeader()) await this.#readEntry(header);
+    for (let header = await this.#readHeader(); header !== null; header = await this.#readHeader())
+      await this.#readEntry(header);
     await this.#readEnd();
     const files = this.#files.toSorted((a, b) => compareCodePoints(a.path, b.path));
     if (files.length === 0) throw new UnsafePackage('', 'The package holds no file');
@@ -258,4 +268,5 @@ class FileContent implements AsyncIterable<Uint8Array> {
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
-const createTrailingDataError = (): UnsafePackage => new UnsafePackage('', 'The package has data after the end of its archive');
+const createTrailingDataError = (): UnsafePackage =>
+  new UnsafePackage('', 'The package has data after the end of its archive');

@@ -51,7 +51,8 @@ async function readHeader(packed: ByteQueue): Promise<void> {
   if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw createGzipError('is no gzip file');
   crc = crc32(fixed, crc);
   const flags = fixed[3] ?? 0;
-  if (fixed[2] !== 8 || (flags & RESERVED) !== 0) throw createGzipError('has a gzip header with an unknown method or flag');
+  if (fixed[2] !== 8 || (flags & RESERVED) !== 0)
+    throw createGzipError('has a gzip header with an unknown method or flag');
   if ((flags & FEXTRA) !== 0) await take((await take(2)).readUInt16LE());
   if ((flags & FNAME) !== 0) await skipText();
   if ((flags & FCOMMENT) !== 0) await skipText();

@@ -128,7 +128,10 @@ export function readManifest(text: string): ReleaseManifest {
     runtime: readNullable(root['runtime'], readRuntime),
   };
   if (manifest.entry !== null && findPathFault(manifest.entry, platform) !== null)
-    throw new InvalidManifest('entry', `${toPrintable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`);
+    throw new InvalidManifest(
+      'entry',
+      `${toPrintable(manifest.entry, 200)} ${findPathFault(manifest.entry, platform)}`,
+    );
   return manifest;
 }
 

@@ -4,7 +4,8 @@
  */
 
 /** Drop-in directories (`profile.d`, `sudoers.d`, …), periodic scripts and run levels. */
-const DIRECTORY_FAMILY_PATTERN = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
+const DIRECTORY_FAMILY_PATTERN =
+  /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
 
 const DIRECTORY_NAMES = new Set(
   `acpi alternatives apache2 apparmor apparmor.d apt audit avahi binfmt ca-certificates ca-certificates.conf chrony containerd cron
@@ -18,4 +19,5 @@ const DIRECTORY_NAMES = new Set(
   chocolatey microsoft packages regid.1991-06.com.microsoft usoshared windows`.split(/\s+/),
 );
 
-export const isSystemDirectoryName = (slug: string): boolean => DIRECTORY_NAMES.has(slug) || DIRECTORY_FAMILY_PATTERN.test(slug);
+export const isSystemDirectoryName = (slug: string): boolean =>
+  DIRECTORY_NAMES.has(slug) || DIRECTORY_FAMILY_PATTERN.test(slug);

@@ -18,7 +18,8 @@ const BACKSLASH = 0x5c;
 /**
  * Parses an event, synchronously if small. Returns undefined for invalid JSON or too many values.
  */
-export const parseEventJson = (bytes: Buffer): unknown => (bytes.length > MAX_SYNC_PARSE_BYTES ? parseLargeEvent(bytes) : parseBytes(bytes));
+export const parseEventJson = (bytes: Buffer): unknown =>
+  bytes.length > MAX_SYNC_PARSE_BYTES ? parseLargeEvent(bytes) : parseBytes(bytes);
 
 async function parseLargeEvent(bytes: Buffer): Promise<unknown> {
   return (await isWithinValueLimit(bytes)) ? parseBytes(bytes) : undefined;

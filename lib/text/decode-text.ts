@@ -25,6 +25,7 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const inside = XML_ENCODING_PATTERN.exec(beginning)?.[1] ?? META_CHARSET_PATTERN.exec(beginning)?.[1];
   // A page readable as ASCII is not UTF-16, whatever it declares.
   const own = inside !== undefined && /^utf-?16/i.test(inside) ? undefined : inside;
-  const decoder = createDecoder(marked) ?? createDecoder(HEADER_CHARSET_PATTERN.exec(contentType)?.[1]) ?? createDecoder(own);
+  const decoder =
+    createDecoder(marked) ?? createDecoder(HEADER_CHARSET_PATTERN.exec(contentType)?.[1]) ?? createDecoder(own);
   return (decoder ?? new TextDecoder()).decode(bytes);
 }

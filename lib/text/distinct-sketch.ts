@@ -68,7 +68,8 @@ export function mergeSketches(a: string | null, b: string | null): string | null
   if (!isDense(b)) return addHashes(a, parseHashes(b));
   if (!isDense(a)) return addHashes(b, parseHashes(a));
   let text = '';
-  for (let i = 0; i < REGISTER_COUNT; i++) text += SYMBOL_BY_RANKS.get(getTopRanks(getRegisterBits(a, i) | getRegisterBits(b, i))) as string;
+  for (let i = 0; i < REGISTER_COUNT; i++)
+    text += SYMBOL_BY_RANKS.get(getTopRanks(getRegisterBits(a, i) | getRegisterBits(b, i))) as string;
   return text;
 }
 
@@ -86,7 +87,9 @@ function addToRegisters(sketch: string, print: SketchHash): string {
   const rank = Math.clz32(print & ((1 << RANK_BITS) - 1)) - (32 - RANK_BITS);
   const before = getRegisterBits(sketch, at);
   const after = getTopRanks(before | (1 << rank));
-  return after === before ? sketch : sketch.slice(0, at) + (SYMBOL_BY_RANKS.get(after) as string) + sketch.slice(at + 1);
+  return after === before
+    ? sketch
+    : sketch.slice(0, at) + (SYMBOL_BY_RANKS.get(after) as string) + sketch.slice(at + 1);
 }
 
 const getRegisterBits = (sketch: string, at: number): number => RANKS_BY_SYMBOL.get(sketch[at] as string) ?? 0;
@@ -145,7 +148,10 @@ function estimateDenseCount(sketch: string): number {
   for (let step = 0; step < 50; step++) {
     const middle = (low + high) / 2;
     const rate = 2 ** middle;
-    const slope = met.reduce((sum, n, rank) => sum + (n * getRankShare(rank)) / Math.expm1(rate * getRankShare(rank)), -missed);
+    const slope = met.reduce(
+      (sum, n, rank) => sum + (n * getRankShare(rank)) / Math.expm1(rate * getRankShare(rank)),
+      -missed,
+    );
     if (slope > 0) low = middle;
     else high = middle;
   }

@@ -50,7 +50,10 @@ export function getShortClassName(name: string): string {
  * @param exceptionClass null: the line alone
  */
 export function toErrorTitle(exceptionClass: string | null, message: string): string {
-  const line = cutText(getFirstLine(message).replace(ROW_VALUES_PATTERN, '$1 (…)').replace(TRUNCATED_VALUE_PATTERN, '$1 …'), MAX_LINE_LENGTH);
+  const line = cutText(
+    getFirstLine(message).replace(ROW_VALUES_PATTERN, '$1 (…)').replace(TRUNCATED_VALUE_PATTERN, '$1 …'),
+    MAX_LINE_LENGTH,
+  );
   const short = exceptionClass === null ? '' : getShortClassName(exceptionClass);
   return cutText([short, line].filter((part) => part !== '').join(': '), MAX_TITLE_LENGTH);
 }

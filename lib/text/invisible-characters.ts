@@ -68,13 +68,22 @@ const INVISIBLE_PAIRS_SOURCE = [
   `${formatCodeUnit(SHORTHAND_HALF)}[\\udca0-\\udca3]`,
   `${formatCodeUnit(MUSIC_HALF)}[\\udd73-\\udd7a]`,
 ].join('|');
-const REMOVED_PATTERN = new RegExp(`[${INVISIBLE_CLASS}${buildCharacterClass(CONTROL_RANGES)}]|${INVISIBLE_PAIRS_SOURCE}|${TERMINAL_SEQUENCE_SOURCE}`, 'g');
+const REMOVED_PATTERN = new RegExp(
+  `[${INVISIBLE_CLASS}${buildCharacterClass(CONTROL_RANGES)}]|${INVISIBLE_PAIRS_SOURCE}|${TERMINAL_SEQUENCE_SOURCE}`,
+  'g',
+);
 const FULL_WIDTH_PATTERN = new RegExp(`[${buildCharacterClass([FULL_WIDTH_RANGE])}]`, 'g');
 
 /** Flags per code unit; much faster than a pattern on the texts of every call. */
 const SPECIAL_CODE_UNITS = new Uint8Array(0x10000);
 const SINGLE_CODE_RANGES = [SHORTHAND_HALF, MUSIC_HALF, ESCAPE].map((code): Range => [code, code]);
-for (const [first, last] of [...INVISIBLE_RANGES, ...CONTROL_RANGES, FULL_WIDTH_RANGE, TAG_HALVES, ...SINGLE_CODE_RANGES])
+for (const [first, last] of [
+  ...INVISIBLE_RANGES,
+  ...CONTROL_RANGES,
+  FULL_WIDTH_RANGE,
+  TAG_HALVES,
+  ...SINGLE_CODE_RANGES,
+])
   SPECIAL_CODE_UNITS.fill(1, first, last + 1);
 
 function hasSpecialCharacters(text: string): boolean {

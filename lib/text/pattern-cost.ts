@@ -18,7 +18,8 @@ export function estimatePatternCost(pattern: string): number {
   };
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i];
-    const whole = char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
+    const whole =
+      char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
     const repeat = char === '{' ? matchAt(REPEAT_PATTERN, pattern, i) : null;
     if (whole !== null) atom(whole[0].startsWith('\\Q') ? whole[0].length : 1);
     else if (repeat !== null) {

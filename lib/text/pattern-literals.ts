@@ -23,7 +23,8 @@ export function findLiterals(pattern: string): string[] | null {
   };
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i] as string;
-    const whole = char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
+    const whole =
+      char === '\\' ? matchAt(ESCAPE_PATTERN, pattern, i) : char === '[' ? matchAt(CLASS_PATTERN, pattern, i) : null;
     const repeat = char === '{' ? matchAt(REPEAT_PATTERN, pattern, i) : null;
     const escaped = whole !== null && /^\\[^\w\s]$/.test(whole[0]) ? (whole[0][1] as string) : null;
     if (escaped !== null) run += escaped;

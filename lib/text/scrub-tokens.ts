@@ -10,7 +10,8 @@ const TOKEN_PATTERN = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{16,}/g;
 const TOKEN_HINT_PATTERN = /svc_|wd_live_/;
 const MIN_TOKEN_LENGTH = 51;
 
-const replaceTokens = (text: string): string => (TOKEN_HINT_PATTERN.test(text) ? text.replace(TOKEN_PATTERN, SCRUBBED) : text);
+const replaceTokens = (text: string): string =>
+  TOKEN_HINT_PATTERN.test(text) ? text.replace(TOKEN_PATTERN, SCRUBBED) : text;
 
 /** Exact length: across a line end the open pattern would consume the next word. */
 const WHOLE_TOKEN_PATTERN = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{43}/g;

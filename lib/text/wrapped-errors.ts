@@ -132,7 +132,11 @@ function isFirstCauseRepeated(said: string | null, lines: readonly string[]): bo
 
 const parseCauses = (lines: readonly string[]): InnerError[] =>
   lines.flatMap((line, at) => {
-    const cause = line.includes('Caused by: ') ? JAVA_CAUSE_PATTERN.exec(line) : line.includes('[cause]: ') ? NODE_CAUSE_PATTERN.exec(line) : null;
+    const cause = line.includes('Caused by: ')
+      ? JAVA_CAUSE_PATTERN.exec(line)
+      : line.includes('[cause]: ')
+        ? NODE_CAUSE_PATTERN.exec(line)
+        : null;
     return cause === null ? [] : [{ type: cause[1] ?? '', message: cause[2] ?? '', line: at }];
   });
 

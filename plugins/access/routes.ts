@@ -1,6 +1,14 @@
 /** The token routes of the API (contract 10, tokens: table). */
 import joi from 'joi';
-import { created, deleted, withSchemaName, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  withSchemaName,
+  whole,
+  type Clock,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 import { MAX_TOKEN_LIFETIME_SECONDS, provisionToken, type ProvisionInput } from './tokens/provision.js';
@@ -42,7 +50,12 @@ const provisionBodySchema = withSchemaName(
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );
 
-export function buildAccessRoutes(parts: { tokens: TokenService; audit: AuditService; clock: Clock; projects: TokenProjects }): RouteSpec[] {
+export function buildAccessRoutes(parts: {
+  tokens: TokenService;
+  audit: AuditService;
+  clock: Clock;
+  projects: TokenProjects;
+}): RouteSpec[] {
   return [
     {
       method: 'POST',

@@ -18,7 +18,14 @@ export default definePlugin<BackupsConfig>({
     const { service } = ctx.services({ service: BackupService });
     const { metrics } = ctx.ports;
     return {
-      jobs: [{ name: 'make', everyMs: CHECK_INTERVAL_MS, timeoutMs: JOB_TIMEOUT_MS, run: ({ signal }) => service.runIfDue(signal) }],
+      jobs: [
+        {
+          name: 'make',
+          everyMs: CHECK_INTERVAL_MS,
+          timeoutMs: JOB_TIMEOUT_MS,
+          run: ({ signal }) => service.runIfDue(signal),
+        },
+      ],
       health: () => service.checkHealth(),
       start: async () => {
         metrics.gauge(
@@ -34,7 +41,9 @@ export default definePlugin<BackupsConfig>({
           'Size of the newest backup; NaN: there is none',
           async () => (await service.getNewest())?.bytes ?? NaN,
         );
-        metrics.gauge('aos_backups_ok', '0 when the last backup could not be made', () => Number(service.hasSucceeded()));
+        metrics.gauge('aos_backups_ok', '0 when the last backup could not be made', () =>
+          Number(service.hasSucceeded()),
+        );
       },
     };
   },

@@ -6,13 +6,13 @@ import { definePlugin, View, type PageSpec } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { StepChecklist } from './onboarding/onboarding-checklist.js';
-import { projectInput, StepPages } from './onboarding/onboarding-pages.js';
+import { OnboardingChecklist } from './onboarding/onboarding-checklist.js';
+import { projectInput, OnboardingPages } from './onboarding/onboarding-pages.js';
 import { themePage } from './theme-page.js';
 
 const LIVE_TOPICS = 'bugs monitors webhooks releases';
 
-const buildDashboardPage = (steps: StepPages): PageSpec => ({
+const buildDashboardPage = (steps: OnboardingPages): PageSpec => ({
   path: '/',
   title: 'Dashboard',
   nav: {
@@ -39,13 +39,13 @@ export default definePlugin({
   collections: [{ name: 'dismissals', indexes: [] }],
   from: import.meta.url,
   setup(ctx) {
-    const checklist = new StepChecklist(
+    const checklist = new OnboardingChecklist(
       () => ctx.extensions(ONBOARDING_STEPS),
       ctx.collection('dismissals'),
       ctx.clock,
       ctx.log,
     );
-    const steps = new StepPages({
+    const steps = new OnboardingPages({
       checklist,
       // Read on use, because with port 0 it is known only after the server listens.
       baseUrl: () => ctx.app.base_url,

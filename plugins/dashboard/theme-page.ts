@@ -23,6 +23,10 @@ export const themePage: PageSpec = {
     const { error, value } = themeForm.validate(body ?? {});
     if (error) throw invalid({ theme: 'is light, dark or auto' });
     const { theme, back } = value as { theme: string; back: string };
-    return Redirect.named(toLocalPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: COOKIE_MAX_AGE_SECONDS });
+    return Redirect.toUntrusted(toLocalPath(back)).cookie({
+      name: 'svc_theme',
+      value: theme,
+      maxAgeSeconds: COOKIE_MAX_AGE_SECONDS,
+    });
   },
 };

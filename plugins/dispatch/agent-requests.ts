@@ -24,7 +24,12 @@ const DEFAULT_AGENT = 'agent';
  * Expected errors of rule requests: an agent already works on the item, or the item is decided, on
  * hold or gone.
  */
-const EXPECTED_ERROR_CODES: ReadonlySet<string> = new Set(['already_claimed', 'invalid_transition', 'not_found', 'on_hold']);
+const EXPECTED_ERROR_CODES: ReadonlySet<string> = new Set([
+  'already_claimed',
+  'invalid_transition',
+  'not_found',
+  'on_hold',
+]);
 
 @injectable()
 export class AgentDispatchService implements AttemptDataProvider {
@@ -84,7 +89,8 @@ export class AgentDispatchService implements AttemptDataProvider {
   }
 
   async #sendRequest(item: Item, request: Parameters<TrackedItems['requestAgent']>[1]): Promise<void> {
-    if (await this.items.requestAgent(item.id, request)) await this.runs.recordRequest(item.id, item.project, request.agent);
+    if (await this.items.requestAgent(item.id, request))
+      await this.runs.recordRequest(item.id, item.project, request.agent);
   }
 
   async #checkReceiver(project: string): Promise<void> {

@@ -54,7 +54,10 @@ export class AgentRunService {
    * Records that a token was sent to a receiver.
    * @param requested_at of the event, for a run that was not stored because of a crash
    */
-  async recordTokenSent(run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>, token: SentToken): Promise<void> {
+  async recordTokenSent(
+    run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>,
+    token: SentToken,
+  ): Promise<void> {
     const { id, ...rest } = run;
     const known = await this.rows.get(id);
     const base = known === null ? rest : {};

@@ -15,7 +15,13 @@ import type { LiveTopic } from '../../ports/domain/live-topics.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { getCallerName } from './caller.js';
 import type { AgentDispatchService } from './agent-requests.js';
-import { agentNameSchema, ruleCreationSchema, formatRuleName, RULE_SEVERITIES, type RequestRuleFields } from './request-rule.js';
+import {
+  agentNameSchema,
+  ruleCreationSchema,
+  formatRuleName,
+  RULE_SEVERITIES,
+  type RequestRuleFields,
+} from './request-rule.js';
 import type { RequestRuleService } from './request-rules.js';
 import type { AgentRunService } from './agent-runs.js';
 
@@ -54,10 +60,11 @@ export const buildRunTopic = (runs: AgentRunService): LiveTopic => ({
   getRevision: async (id) => JSON.stringify(await runs.find(id)),
 });
 
-export const buildDispatchPages = (requests: AgentDispatchService, rules: RequestRuleService, projects: ProjectDirectory): PageSpec[] => [
-  ...buildRequestPages(requests),
-  ...buildRulePages(rules, projects),
-];
+export const buildDispatchPages = (
+  requests: AgentDispatchService,
+  rules: RequestRuleService,
+  projects: ProjectDirectory,
+): PageSpec[] => [...buildRequestPages(requests), ...buildRulePages(rules, projects)];
 
 function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
   const params = joi.object({ ref: joi.string().max(100).required() });

@@ -63,7 +63,13 @@ export default definePlugin({
         listen(event, (told) => requests.requestByRules(told), { durable: true }),
       ),
       jobs: [
-        { name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, removesByAge: true, run: () => runs.deleteExpired() },
+        {
+          name: 'forget',
+          everyMs: 24 * 3_600_000,
+          timeoutMs: 600_000,
+          removesByAge: true,
+          run: () => runs.deleteExpired(),
+        },
       ],
     };
   },

@@ -27,7 +27,8 @@ export const RULE_SEVERITIES = ORDERED_SEVERITIES;
 
 export function matchesRequestRule(rule: RequestRule, item: Pick<Item, 'project' | 'severity' | 'tags'>): boolean {
   if (!rule.enabled || (rule.project !== null && rule.project !== item.project)) return false;
-  if (rule.severity !== null && ORDERED_SEVERITIES.indexOf(item.severity) < ORDERED_SEVERITIES.indexOf(rule.severity)) return false;
+  if (rule.severity !== null && ORDERED_SEVERITIES.indexOf(item.severity) < ORDERED_SEVERITIES.indexOf(rule.severity))
+    return false;
   return rule.tag === null || item.tags.includes(rule.tag);
 }
 
@@ -60,9 +61,14 @@ const fieldSchemas = {
 };
 export const ruleCreationSchema = withSchemaName(
   'RequestRuleCreation',
-  joi.object({ ...fieldSchemas, agent: agentNameSchema.required() }).example({ project: 'shop', severity: 'high', agent: 'fixer' }),
+  joi
+    .object({ ...fieldSchemas, agent: agentNameSchema.required() })
+    .example({ project: 'shop', severity: 'high', agent: 'fixer' }),
 );
-export const ruleChangeSchema = withSchemaName('RequestRuleChange', joi.object({ ...fieldSchemas, agent: agentNameSchema }));
+export const ruleChangeSchema = withSchemaName(
+  'RequestRuleChange',
+  joi.object({ ...fieldSchemas, agent: agentNameSchema }),
+);
 
 export const ruleSchema = withSchemaName(
   'RequestRule',

@@ -44,7 +44,11 @@ export class RequestRuleService {
   }
 
   /** @throws ServiceError insufficient_scope, unknown_project, conflict */
-  async create(principal: Principal, created_by: string, fields: RequestRuleFields & { agent: string }): Promise<RequestRule> {
+  async create(
+    principal: Principal,
+    created_by: string,
+    fields: RequestRuleFields & { agent: string },
+  ): Promise<RequestRule> {
     const project = await this.#resolveProject(principal, fields.project ?? null);
     if ((await this.rows.count({})) >= MAX_REQUEST_RULES)
       throw conflict(`There are ${MAX_REQUEST_RULES} rules, which is the most.`);

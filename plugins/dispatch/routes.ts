@@ -2,7 +2,13 @@ import joi from 'joi';
 import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
 import { getCallerName } from './caller.js';
 import type { AgentDispatchService } from './agent-requests.js';
-import { agentNameSchema, ruleChangeSchema, ruleCreationSchema, ruleSchema, type RequestRuleFields } from './request-rule.js';
+import {
+  agentNameSchema,
+  ruleChangeSchema,
+  ruleCreationSchema,
+  ruleSchema,
+  type RequestRuleFields,
+} from './request-rule.js';
 import type { RequestRuleService } from './request-rules.js';
 import type { AgentProgress } from './agent-runs.js';
 

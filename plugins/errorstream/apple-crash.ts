@@ -33,8 +33,7 @@ function parseIpsDocument(report: string): UntypedObject | null {
     try {
       const found = toObject(JSON.parse(candidate));
       if (found !== null && Array.isArray(found['usedImages'])) return found;
-    } catch {
-    }
+    } catch {}
   }
   return null;
 }

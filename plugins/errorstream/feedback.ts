@@ -62,4 +62,5 @@ export function buildFeedbackReport(
   };
 }
 
-const truncateText = (text: string | null): string | null => (text === null ? null : cutText(text, REPORT_LIMITS.short));
+const truncateText = (text: string | null): string | null =>
+  text === null ? null : cutText(text, REPORT_LIMITS.short);

@@ -76,7 +76,11 @@ export class ErrorReportIntake implements ErrorIntake {
   }
 
   /** Common end of all intakes (ports/domain/errors.ts). */
-  async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeResponse> {
+  async record(
+    body: ErrorBody | ErrorReport,
+    sender: ErrorSender,
+    stated?: () => ErrorDetails,
+  ): Promise<IntakeResponse> {
     const { report, details, truncated } = toErrorReport(body, sender, this.clock.now(), stated);
     return toIntakeResponse(await this.bugs.record(report, { details }), sender, truncated);
   }

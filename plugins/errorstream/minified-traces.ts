@@ -46,7 +46,8 @@ export class MinifiedTraceRewriter {
       const isRewritten = found.frames.some((position) => position !== null);
       const made = isRewritten ? { ...body, ...buildRewrittenFields(body, trace, frames, found.frames) } : body;
       if (found.late.length > 0) late ??= found;
-      if (isRewritten) return found.late.length === 0 ? made : { ...made, ...buildLateFields(made, releases, frames, found) };
+      if (isRewritten)
+        return found.late.length === 0 ? made : { ...made, ...buildLateFields(made, releases, frames, found) };
     }
     return late === null ? body : { ...body, ...buildLateFields(body, releases, frames, late) };
   }

@@ -111,7 +111,12 @@ export const errorBodySchema = withSchemaName(
 
 const reportListSchema = joi
   .array()
-  .items(withJsonSchema({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBodySchema.describe() })))
+  .items(
+    withJsonSchema(
+      { $ref: '#/components/schemas/ErrorReport' },
+      joi.any().meta({ fields: errorBodySchema.describe() }),
+    ),
+  )
   .min(1)
   .max(MAX_REPORTS)
   .description('Each as a single report');
@@ -121,7 +126,10 @@ const reportListSchema = joi
  * has the single report only, because Go and Java clients have no type for both. The condition
  * gives each form its own errors.
  */
-export const intakeBodySchema = joi.alternatives().try(hideFromOpenApi(reportListSchema)).conditional(joi.array(), { otherwise: errorBodySchema });
+export const intakeBodySchema = joi
+  .alternatives()
+  .try(hideFromOpenApi(reportListSchema))
+  .conditional(joi.array(), { otherwise: errorBodySchema });
 
 const elementSchema = errorBodySchema.prefs({
   abortEarly: false,

@@ -98,14 +98,22 @@ function buildDetails(
   return () => cut;
 }
 
-const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'breadcrumbs'>, cutter: FieldTruncator): ReportDetails => ({
+const cutDetails = (
+  { context, breadcrumbs }: Pick<ErrorBody, 'context' | 'breadcrumbs'>,
+  cutter: FieldTruncator,
+): ReportDetails => ({
   context: cutter.cutObject('context', context, REPORT_LIMITS.context),
   breadcrumbs: cutter.cutNewest('breadcrumbs', breadcrumbs, REPORT_LIMITS.breadcrumbs, REPORT_LIMITS.breadcrumbs_text),
 });
 
 type ActualError = Pick<Report, 'members'> & { type: string | null; text: string };
 
-function findActualError({ exception_class, error_message, stack_trace, members = null }: ErrorBody & PluginFields): ActualError {
+function findActualError({
+  exception_class,
+  error_message,
+  stack_trace,
+  members = null,
+}: ErrorBody & PluginFields): ActualError {
   const type = exception_class?.trim() || null;
   const plain = { type: exception_class ?? null, text: error_message, members };
   if (!stack_trace || type === null || members !== null) return plain;
@@ -138,14 +146,23 @@ export function toErrorReport(
   const { type, text, members } = findActualError(body);
   const trace = body.stack_trace ? formatCrashReport(body.stack_trace) : null;
   const message = cutter.cutText('error_message', text, REPORT_LIMITS.error_message);
-  const exceptionClass = cutter.cutText('exception_class', type && toReadableClass(type), REPORT_LIMITS.exception_class);
+  const exceptionClass = cutter.cutText(
+    'exception_class',
+    type && toReadableClass(type),
+    REPORT_LIMITS.exception_class,
+  );
   if (message === null && exceptionClass === null) {
     throw invalid({ error_message: 'must not be empty where there is no exception_class' });
   }
   const environment = cutter.cutText('environment', body.environment, REPORT_LIMITS.short);
   const [file, path] = findFirstField(body, 'file', 'file_path');
   const [version, versionText] = findFirstField(body, 'app_version', 'build', 'release');
-  const fingerprint = cutter.cutList('fingerprint', body.fingerprint, REPORT_LIMITS.fingerprint, REPORT_LIMITS.fingerprint_element);
+  const fingerprint = cutter.cutList(
+    'fingerprint',
+    body.fingerprint,
+    REPORT_LIMITS.fingerprint,
+    REPORT_LIMITS.fingerprint_element,
+  );
   const report: Report = {
     type: 'error',
     project: body.project,
@@ -167,7 +184,11 @@ export function toErrorReport(
     late: body.late ? boundLate(body.late) : null,
     stack_trace: cutter.cutText('stack_trace', trace, REPORT_LIMITS.stack_trace, cutStack),
     environment,
-    app_version: cutter.cutText(version, versionText === null ? null : getVersionName(versionText), REPORT_LIMITS.short),
+    app_version: cutter.cutText(
+      version,
+      versionText === null ? null : getVersionName(versionText),
+      REPORT_LIMITS.short,
+    ),
     build_number: body.build_number ?? null,
     commit_sha: cutter.cutText('commit_sha', body.commit_sha, REPORT_LIMITS.short),
     repo_url: cutter.cutText('repo_url', body.repo_url, REPORT_LIMITS.path),

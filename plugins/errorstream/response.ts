@@ -94,7 +94,9 @@ const resultsSchema = joi
  */
 const reportedSchema = withSchemaName(
   'ErrorReported',
-  joi.object({ ...singleFields, results: resultsSchema }).meta({ json: { if: { required: ['results'] }, else: { required: requiredFields } } }),
+  joi
+    .object({ ...singleFields, results: resultsSchema })
+    .meta({ json: { if: { required: ['results'] }, else: { required: requiredFields } } }),
 );
 
 export const reportOutputSchemas = { 200: reportedSchema, 201: reportedSchema };

@@ -24,7 +24,8 @@ export const findFramesOfScripts = (trace: string, scripts: ReadonlyMap<string, 
 const parseTextFrames = (trace: string, fileOf: (name: string) => string | null): TextFrame[] =>
   trace.split('\n', MAX_LINES).flatMap((line, at) => parseTextFrame(line, at, fileOf) ?? []);
 
-const parseScriptUrl = (name: string): string | null => (SCRIPT_URL_PATTERN.test(name.split(/[?#]/, 1)[0] ?? '') ? name : null);
+const parseScriptUrl = (name: string): string | null =>
+  SCRIPT_URL_PATTERN.test(name.split(/[?#]/, 1)[0] ?? '') ? name : null;
 
 function parseTextFrame(text: string, at: number, fileOf: (name: string) => string | null): TextFrame | null {
   const place = text.length > MAX_LINE_LENGTH ? null : POSITION_PATTERN.exec(text);

@@ -140,7 +140,8 @@ function buildRewrittenOccurrence(
     rest['raw_stack_trace'] ??= (stack_trace ?? '').slice(0, MAX_RAW_TRACE_LENGTH);
   if (own !== null) Object.assign(rest, formatSourceLines(own));
   return {
-    stack_trace: stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), REPORT_LIMITS.stack_trace),
+    stack_trace:
+      stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), REPORT_LIMITS.stack_trace),
     context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, REPORT_LIMITS.context),
     place:
       own === null

@@ -36,7 +36,9 @@ const deliverySchema = withSchemaName(
   }).keys({ reopened: refs.description('Waited for a pull request that was closed without a merge') }),
 );
 
-const CHANGE_PARSERS: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => DeliveredChange[]>> = {
+const CHANGE_PARSERS: Readonly<
+  Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => DeliveredChange[]>
+> = {
   github: (headers, body) => parseGithubChanges(headers['x-github-event'] ?? '', body),
   gitea: (headers, body) => parseGithubChanges(headers['x-gitea-event'] ?? '', body),
   gitlab: (_headers, body) => parseGitlabChanges(body),
@@ -49,7 +51,10 @@ export interface ForgeRouteDependencies {
   baseUrl: () => string;
 }
 
-export const buildForgeRoutes = (parts: ForgeRouteDependencies): RouteSpec[] => [buildDeliveryRoute(parts), buildSecretRoute(parts)];
+export const buildForgeRoutes = (parts: ForgeRouteDependencies): RouteSpec[] => [
+  buildDeliveryRoute(parts),
+  buildSecretRoute(parts),
+];
 
 const buildDeliveryRoute = ({ secrets, linking, clock }: ForgeRouteDependencies): RouteSpec => ({
   method: 'POST',

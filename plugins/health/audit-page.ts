@@ -118,7 +118,11 @@ export interface AuditPageServices {
   timezone: string;
 }
 
-function resolvePeriod(period: AuditPeriod, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
+function resolvePeriod(
+  period: AuditPeriod,
+  { clock }: AuditPageServices,
+  timezone: string,
+): Pick<AuditQuery, 'since' | 'until'> {
   const midnight = (days: number): string => {
     const day = toLocalTime(clock.now() - days * DAY_MS, timezone).slice(0, 10);
     return utcOfLocal(`${day}T00:00`, timezone) ?? toIsoString(clock.now() - days * DAY_MS);

@@ -40,7 +40,9 @@ export function addHealthGauges(metrics: Metrics, { runtime, schema, health }: G
   metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
     readOrNaN(async () => (await schema.listMigrations()).pending.length),
   );
-  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => readOrNaN(() => runtime.getFreeBytes()));
+  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () =>
+    readOrNaN(() => runtime.getFreeBytes()),
+  );
   metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
     readOrNaN(() => runtime.getStoreBytes()),
   );

@@ -94,7 +94,9 @@ async function settleWithin<T>(
     return { value: await Promise.race([question, late]) };
   } catch (error) {
     // Messages of drivers may contain addresses, so callers only see the kind of error.
-    return { error: error instanceof CheckTimeoutError ? error.message : error instanceof Error ? error.name : 'failed' };
+    return {
+      error: error instanceof CheckTimeoutError ? error.message : error instanceof Error ? error.name : 'failed',
+    };
   } finally {
     clearTimeout(timer);
   }

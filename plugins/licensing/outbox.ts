@@ -18,7 +18,8 @@ export class LicensingOutbox<T extends WithOutbox> {
         emit(event, data, { id, timestamp: at, project_slug: product }),
       inOrder: true,
       now: () => clock.now(),
-      onFailed: (err, license) => log.error({ err, license }, 'the events of a license were not sent; a job repeats it'),
+      onFailed: (err, license) =>
+        log.error({ err, license }, 'the events of a license were not sent; a job repeats it'),
     });
   }
 

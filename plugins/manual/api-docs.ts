@@ -31,7 +31,8 @@ export interface ApiGroup {
 }
 
 const HTTP_METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
-const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const getText = (tree: JsonObject, key: string): string => (typeof tree[key] === 'string' ? tree[key] : '');
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const toJsonObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});

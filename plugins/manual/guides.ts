@@ -100,7 +100,12 @@ export class GuideIndex {
     this.#guides ??= this.manual
       .listPages()
       .then((pages) =>
-        pages.map((page) => ({ ...page, title: getPageTitle(page), body: getPageBody(page), sections: parseSections(page) })),
+        pages.map((page) => ({
+          ...page,
+          title: getPageTitle(page),
+          body: getPageBody(page),
+          sections: parseSections(page),
+        })),
       );
     try {
       return await this.#guides;
@@ -123,7 +128,9 @@ export class GuideIndex {
       guides: names.flatMap((name) => all.filter((guide) => guide.name === name)).map(toGuideEntry),
     }));
     const others = all.filter(({ name }) => !named.has(name) && !SUBFOLDER_PATTERN.test(name));
-    const deeper = all.filter((guide) => SUBFOLDER_PATTERN.test(guide.name)).map(({ name, title }) => ({ name, title, text: '' }));
+    const deeper = all
+      .filter((guide) => SUBFOLDER_PATTERN.test(guide.name))
+      .map(({ name, title }) => ({ name, title, text: '' }));
     return [
       ...groups,
       { title: 'More', guides: others.map(toGuideEntry) },
@@ -142,7 +149,8 @@ export class GuideIndex {
         const heading = `${guide.title} ${section.heading}`.toLowerCase();
         const text = section.text.toLowerCase();
         if (!words.every((word) => heading.includes(word) || text.includes(word))) continue;
-        const rank = words.filter((word) => heading.includes(word)).length + (SUBFOLDER_PATTERN.test(guide.name) ? -1 : 0);
+        const rank =
+          words.filter((word) => heading.includes(word)).length + (SUBFOLDER_PATTERN.test(guide.name) ? -1 : 0);
         const title = section.anchor === '' ? guide.title : `${guide.title} › ${section.heading}`;
         const anchor = section.anchor === '' ? '' : `#${section.anchor}`;
         const missing = words.find((word) => text.includes(word)) ?? '';

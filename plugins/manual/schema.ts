@@ -15,7 +15,8 @@ export interface SchemaRow {
 const MAX_DEPTH = 5;
 const MAX_ROWS = 200;
 
-const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -53,9 +54,15 @@ export function describeType(schema: unknown, document: JsonObject, depth = 0): 
     return [...new Set(choices.map((choice) => describeType(choice, document, depth + 1)))].join(' or ');
   }
   if (s['const'] !== undefined) return formatValue(s['const']);
-  const types = Array.isArray(s['type']) ? s['type'].map(formatValue) : typeof s['type'] === 'string' ? [s['type']] : [];
+  const types = Array.isArray(s['type'])
+    ? s['type'].map(formatValue)
+    : typeof s['type'] === 'string'
+      ? [s['type']]
+      : [];
   if (types.includes('array') && depth < MAX_DEPTH) {
-    return types.map((t) => (t === 'array' ? `array of ${describeType(s['items'], document, depth + 1)}` : t)).join(' or ');
+    return types
+      .map((t) => (t === 'array' ? `array of ${describeType(s['items'], document, depth + 1)}` : t))
+      .join(' or ');
   }
   const format = typeof s['format'] === 'string' ? ` (${s['format']})` : '';
   return types.length > 0 ? types.join(' or ') + format : isJsonObject(s['properties']) ? 'object' : 'any';
@@ -101,7 +108,12 @@ export function buildSchemaRows(schema: unknown, document: JsonObject): SchemaRo
       const own = resolveSchema(child, document);
       if (!named.has(name)) {
         named.add(name);
-        rows.push({ name, type: describeType(child, document), required: required.includes(key), text: describeSchema(own) });
+        rows.push({
+          name,
+          type: describeType(child, document),
+          required: required.includes(key),
+          text: describeSchema(own),
+        });
       }
       walk(own, name, depth + 1);
     }

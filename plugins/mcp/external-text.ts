@@ -72,7 +72,9 @@ class ExternalTextMarker {
     for (const [key, member] of Object.entries(value)) {
       if (key === UNTRUSTED_FIELDS_KEY || member === undefined || (member === null && !top)) continue;
       const at = path === '' ? key : `${path}.${key}`;
-      shown[key] = OPAQUE_FIELDS.has(key) ? member : this.#markValue(member, at, outside.has(key), this.#getNestedNames(outside, key));
+      shown[key] = OPAQUE_FIELDS.has(key)
+        ? member
+        : this.#markValue(member, at, outside.has(key), this.#getNestedNames(outside, key));
     }
     return shown;
   }
@@ -98,7 +100,9 @@ class ExternalTextMarker {
   }
 
   #markUserText({ parts }: UserText, path: string): string {
-    return parts.map(({ text, quoted }) => (quoted ? this.#wrapText(text, path) : this.#truncateText(text, path))).join('\n');
+    return parts
+      .map(({ text, quoted }) => (quoted ? this.#wrapText(text, path) : this.#truncateText(text, path)))
+      .join('\n');
   }
 
   #wrapText(value: string, path: string): string {
@@ -107,7 +111,10 @@ class ExternalTextMarker {
   }
 
   #truncateText(value: string, field: string): string {
-    const text = truncateVisible(value, Math.min(this.limits.text, Math.max(MIN_TEXT_LENGTH, this.#remainingCharacters)));
+    const text = truncateVisible(
+      value,
+      Math.min(this.limits.text, Math.max(MIN_TEXT_LENGTH, this.#remainingCharacters)),
+    );
     this.#remainingCharacters -= text.length;
     if (text.length < value.length) this.cut.push({ field, shown: text.length, length: value.length });
     return text;

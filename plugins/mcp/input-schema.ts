@@ -47,7 +47,9 @@ export function simplifySchema(schema: JsonSchema): JsonSchema {
 function selectAlternative(schema: JsonSchema): JsonSchema {
   const { anyOf, oneOf: either, ...rest } = schema;
   const choices = [anyOf ?? either ?? []].flat().filter(isSchema);
-  const first = choices.find((choice) => choice['type'] !== 'null' && !('const' in choice && !isListedChoice(choice['const'])));
+  const first = choices.find(
+    (choice) => choice['type'] !== 'null' && !('const' in choice && !isListedChoice(choice['const'])),
+  );
   return first === undefined ? rest : { ...rest, ...selectAlternative(first) };
 }
 

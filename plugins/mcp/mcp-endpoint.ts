@@ -28,8 +28,10 @@ export class McpEndpoint {
     if (!isOriginAllowed(headers['origin'], this.parts.baseUrl(), this.parts.allowedOrigins)) {
       return buildErrorReply(403, REJECTED_ERROR_CODE, 'Pages of this origin may not call; see mcp.allowed_origins.');
     }
-    if (!acceptsJson(headers['accept'])) return buildErrorReply(406, REJECTED_ERROR_CODE, 'Answers are application/json; accept it.');
-    if (!isJson(headers['content-type'])) return buildErrorReply(415, REJECTED_ERROR_CODE, 'The content type must be application/json.');
+    if (!acceptsJson(headers['accept']))
+      return buildErrorReply(406, REJECTED_ERROR_CODE, 'Answers are application/json; accept it.');
+    if (!isJson(headers['content-type']))
+      return buildErrorReply(415, REJECTED_ERROR_CODE, 'The content type must be application/json.');
     const read = readMessage(request.body as Uint8Array);
     if (read instanceof InvalidMessage) return buildErrorReply(400, read.code, read.message);
     if (Array.isArray(read.body)) {

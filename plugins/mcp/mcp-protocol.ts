@@ -75,7 +75,11 @@ export class McpProtocol {
   }
 
   /** An internal error contains no details, which are only logged. */
-  async #callTool(name: string, args: Record<string, unknown>, caller: HttpRequest): Promise<Sdk.CallToolResult | null> {
+  async #callTool(
+    name: string,
+    args: Record<string, unknown>,
+    caller: HttpRequest,
+  ): Promise<Sdk.CallToolResult | null> {
     try {
       return await this.parts.tools().callTool(name, args, caller);
     } catch (err) {

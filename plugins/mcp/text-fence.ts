@@ -22,7 +22,8 @@ export function escapeInvisible(text: string): string {
     .replace(MARK_PATTERN, '‹');
 }
 
-export const truncateVisible = (text: string, most: number): string => truncateText(escapeInvisible(truncateText(text, most)), most);
+export const truncateVisible = (text: string, most: number): string =>
+  truncateText(escapeInvisible(truncateText(text, most)), most);
 
 /** Never splits a surrogate pair. */
 function truncateText(text: string, most: number): string {

@@ -22,7 +22,12 @@ export interface ToolResultOptions extends Pick<RouteTool, 'answer' | 'refusal'>
 
 export function buildToolResult(
   answer: RouteAnswer,
-  { outside = [], textLimit = DEFAULT_TEXT_CHARACTERS, answer: shape = (all) => ({ ...all }), refusal }: ToolResultOptions = {},
+  {
+    outside = [],
+    textLimit = DEFAULT_TEXT_CHARACTERS,
+    answer: shape = (all) => ({ ...all }),
+    refusal,
+  }: ToolResultOptions = {},
 ): CallToolResult {
   if (answer.status >= 400) return buildErrorResult(answer, refusal);
   const { status: _status, ...data } = answer.body;
@@ -39,7 +44,12 @@ function buildErrorResult(
 ): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new TextFence();
-  const marked = markExternalText(refusal(rest), EXTERNAL_ERROR_FIELDS, { text: DEFAULT_TEXT_CHARACTERS, all: MAX_TOTAL_CHARACTERS }, fence);
+  const marked = markExternalText(
+    refusal(rest),
+    EXTERNAL_ERROR_FIELDS,
+    { text: DEFAULT_TEXT_CHARACTERS, all: MAX_TOTAL_CHARACTERS },
+    fence,
+  );
   const wait = Number(headers['retry-after']);
   const error = {
     code,

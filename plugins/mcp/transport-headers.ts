@@ -16,7 +16,10 @@ export function isOriginAllowed(origin: string | undefined, baseUrl: string, all
   const given = parseUrl(origin);
   const own = parseUrl(baseUrl);
   if (given === null) return false;
-  if (own !== null && (given.origin === own.origin || (LOOPBACK_HOSTS.has(own.hostname) && LOOPBACK_HOSTS.has(given.hostname)))) {
+  if (
+    own !== null &&
+    (given.origin === own.origin || (LOOPBACK_HOSTS.has(own.hostname) && LOOPBACK_HOSTS.has(given.hostname)))
+  ) {
     return true;
   }
   return allowed.some((one) => parseUrl(one)?.origin === given.origin);

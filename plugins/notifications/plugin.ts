@@ -44,7 +44,8 @@ interface NotificationsConfig extends SmtpConfig {
   allow_cidrs: string[];
 }
 
-const buildTextOption = (description: string): joi.StringSchema => joi.string().allow('').default('').description(description);
+const buildTextOption = (description: string): joi.StringSchema =>
+  joi.string().allow('').default('').description(description);
 
 const config = joi.object({
   smtp_host: buildTextOption('Server that takes e-mail; empty: there is no e-mail'),

@@ -12,7 +12,13 @@ const DISCARDING_FILTER: BodyFilter = { push: () => [], end: () => [] };
 const NO_COST: ReadonlyMap<string, number> = new Map();
 const SIGNAL_OPERATIONS = { traces: 'sendTraces', metrics: 'sendMetrics' } as const;
 
-export function buildDroppedSignalRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 'monotonic'> }): RouteSpec[] {
+export function buildDroppedSignalRoutes({
+  log,
+  clock,
+}: {
+  log: Logger;
+  clock: Pick<Clock, 'monotonic'>;
+}): RouteSpec[] {
   let warnedAt = -Infinity;
   const warn = (signal: string): void => {
     const now = clock.monotonic();
@@ -31,7 +37,13 @@ export function buildDroppedSignalRoutes({ log, clock }: { log: Logger; clock: P
     input: { mediaType: [JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE], report: true },
     output: joi.object({}),
     plain: true,
-    limits: { rate: 'intake', inflate: true, payload: 'raw', sieve: () => DISCARDING_FILTER, categories: () => NO_COST },
+    limits: {
+      rate: 'intake',
+      inflate: true,
+      payload: 'raw',
+      sieve: () => DISCARDING_FILTER,
+      categories: () => NO_COST,
+    },
     handle: ({ headers }) => {
       warn(signal);
       const isProtobuf = headers['content-type']?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE) === true;

@@ -21,7 +21,8 @@ export function parseJsonLogs(body: unknown): ParsedLogs {
     for (const scoped of toList(scopeLogs)) {
       const { scope, logRecords } = toRecord(scoped) ?? {};
       for (const one of toList(logRecords)) {
-        if (records.length === MAX_RECORDS) throw new InvalidLogsError(`The request has more than ${MAX_RECORDS} records.`);
+        if (records.length === MAX_RECORDS)
+          throw new InvalidLogsError(`The request has more than ${MAX_RECORDS} records.`);
         records.push(parseLogRecord(toRecord(one) ?? {}, about, getString(toRecord(scope)?.['name'])));
       }
     }

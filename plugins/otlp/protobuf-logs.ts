@@ -69,7 +69,8 @@ class LogReader {
       throw new InvalidLogsError(`A record of the request has more than ${MAX_FIELDS_PER_MESSAGE} fields.`);
     const [field, type] = this.wire.tag();
     // The library would read a group to its end. OTLP messages have none.
-    if (type === WireType.StartGroup || type === WireType.EndGroup) throw new InvalidLogsError('The request has groups.');
+    if (type === WireType.StartGroup || type === WireType.EndGroup)
+      throw new InvalidLogsError('The request has groups.');
     this.#type = type;
     return { field, type: type === WireType.Bit32 ? null : type };
   }
@@ -101,7 +102,10 @@ class LogReader {
 export async function parseProtobufLogs(bytes: Uint8Array): Promise<ParsedLogs> {
   const reader = new LogReader(new BinaryReader(bytes));
   try {
-    await reader.readFieldsInSlices(bytes.length, (field) => field === 1 && reader.readMessageInSlices(readResourceLogs()));
+    await reader.readFieldsInSlices(
+      bytes.length,
+      (field) => field === 1 && reader.readMessageInSlices(readResourceLogs()),
+    );
   } catch (error) {
     if (error instanceof InvalidLogsError) throw error;
     throw new InvalidLogsError('The body is no request of OTLP in protobuf.', { cause: error });

@@ -85,7 +85,13 @@ function buildClientRef({ attributes, traceId, spanId, time }: LogRecord): strin
   return traceId === null || spanId === null || time === null ? null : `${traceId}-${spanId}-${time}`;
 }
 
-const EXCLUDED_ATTRIBUTES = new Set(['exception.type', 'exception.message', 'exception.stacktrace', 'log.record.uid', ...USER_ATTRIBUTES]);
+const EXCLUDED_ATTRIBUTES = new Set([
+  'exception.type',
+  'exception.message',
+  'exception.stacktrace',
+  'log.record.uid',
+  ...USER_ATTRIBUTES,
+]);
 
 function buildContext(
   { attributes, resource, scope, body, traceId, spanId, severityText }: LogRecord,

@@ -66,7 +66,8 @@ export const buildOtlpRoutes = (intake: LogIntake): RouteSpec[] => [
       if (hasEscapedException(logs.records, bytes))
         throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
       const { rejected, sentence } = await intake.record(logs, toLogCaller(request));
-      if (type === PROTOBUF_MEDIA_TYPE) return text(Buffer.from(encodeProtobufResponse(rejected, sentence)), PROTOBUF_MEDIA_TYPE);
+      if (type === PROTOBUF_MEDIA_TYPE)
+        return text(Buffer.from(encodeProtobufResponse(rejected, sentence)), PROTOBUF_MEDIA_TYPE);
       return sentence === null
         ? {}
         : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage: sentence } };
@@ -76,7 +77,9 @@ export const buildOtlpRoutes = (intake: LogIntake): RouteSpec[] => [
 
 /** JSON may escape a name, which no SDK does: such an exception would be free of charge. */
 const hasEscapedException = (records: readonly LogRecord[], bytes: Buffer): boolean =>
-  EXCEPTION_ATTRIBUTES.some((key) => records.filter(({ attributes }) => key in attributes).length > countOccurrences(bytes, key));
+  EXCEPTION_ATTRIBUTES.some(
+    (key) => records.filter(({ attributes }) => key in attributes).length > countOccurrences(bytes, key),
+  );
 
 /** @throws ServiceError invalid_json, invalid_request, unsupported_media_type */
 async function parseLogs(bytes: Buffer, type: string | undefined): Promise<ParsedLogs> {

@@ -67,7 +67,11 @@ export default definePlugin<ProbesConfig>({
       version: app.version,
     };
     ctx.bind(DEPS, deps);
-    const { probes, asker, prober } = ctx.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler });
+    const { probes, asker, prober } = ctx.services({
+      probes: ProbeService,
+      asker: ProbeRunner,
+      prober: ProbeScheduler,
+    });
     metrics.gauge('aos_probes_asked', 'Probes that this process asks; 0: another one does', () => prober.size);
     const services = { probes, asker, clock, watchdog: ctx.resolve(WATCHDOG), audit: ctx.resolve(AUDIT) };
     return {

@@ -54,7 +54,10 @@ export class ProjectDeletionService {
   }
 
   async reconcile(): Promise<void> {
-    const cutOff = { leaving_by: { exists: true }, ...buildElapsedFilter('updated_at', STALE_MARKER_MS, this.clock.now()) };
+    const cutOff = {
+      leaving_by: { exists: true },
+      ...buildElapsedFilter('updated_at', STALE_MARKER_MS, this.clock.now()),
+    };
     for (const project of (await this.rows.find({ filter: cutOff, limit: 100 })).items)
       await this.#finish(project, 'system');
   }

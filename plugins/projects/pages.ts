@@ -18,7 +18,14 @@ import { loadParts, buildSetupCard } from './home.js';
 import type { BrandService } from './brand/brands.js';
 import type { ProjectDeletionService } from './deletion.js';
 import type { IntakeKeyService } from './intake-keys.js';
-import { changeBodySchema, createBodySchema, toProjectInfo, toProjectView, SLUG_PATTERN, type ProjectFields } from './project.js';
+import {
+  changeBodySchema,
+  createBodySchema,
+  toProjectInfo,
+  toProjectView,
+  SLUG_PATTERN,
+  type ProjectFields,
+} from './project.js';
 import type { ProjectService } from './service.js';
 
 const readAccess = { session: 'member' } as const;
@@ -147,7 +154,13 @@ export function buildProjectPages({
     again = detail as typeof editor,
   ): PageSpec =>
     createFormPage(
-      { path, title, access: manageAccess, creates: CREATE_FORM_PATHS.has(path), ...(path.includes('{slug}') && { input: { params } }) },
+      {
+        path,
+        title,
+        access: manageAccess,
+        creates: CREATE_FORM_PATHS.has(path),
+        ...(path.includes('{slug}') && { input: { params } }),
+      },
       run,
       again,
     );

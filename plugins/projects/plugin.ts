@@ -38,7 +38,13 @@ export default definePlugin({
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name, PROJECT_CHOICES.name, SELLER_BRANDS.name],
   extensionPoints: [PROJECT_USAGE.point, PROJECT_CLEANUPS.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
-  extends: [TOKEN_PROJECTS.point, ONBOARDING_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
+  extends: [
+    TOKEN_PROJECTS.point,
+    ONBOARDING_STEPS.point,
+    STEP_PROJECT.point,
+    SEARCH_PROVIDERS.point,
+    AUDIT_TARGETS.point,
+  ],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [

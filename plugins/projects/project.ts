@@ -5,7 +5,8 @@ import type { Actor } from '../../ports/domain/audit.js';
 import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const SLUG_RULE_MESSAGE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
+const SLUG_RULE_MESSAGE =
+  'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
 
 /** The document id is the slug. */
 export interface Project extends Doc {

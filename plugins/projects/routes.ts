@@ -1,10 +1,25 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
-import { created, deleted, invalid, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  invalid,
+  withSchemaName,
+  createPageSchema,
+  whole,
+  type RouteSpec,
+} from '../../kernel/contract.js';
 import type { ProjectDeletionService } from './deletion.js';
 import type { IntakeKeyService } from './intake-keys.js';
 import { pickWarnings } from '../../ports/store/skipped-documents.js';
-import { createBodySchema, patchBodySchema, projectSchema, toProjectView, SLUG_PATTERN, type ProjectFields } from './project.js';
+import {
+  createBodySchema,
+  patchBodySchema,
+  projectSchema,
+  toProjectView,
+  SLUG_PATTERN,
+  type ProjectFields,
+} from './project.js';
 import type { ProjectService } from './service.js';
 
 const BASE_PATH = '/api/projects/v1/projects';
@@ -43,7 +58,11 @@ const intakeKeySchema = withSchemaName(
   }),
 );
 
-export function buildRoutes(projects: ProjectService, keys: IntakeKeyService, deletion: ProjectDeletionService): RouteSpec[] {
+export function buildRoutes(
+  projects: ProjectService,
+  keys: IntakeKeyService,
+  deletion: ProjectDeletionService,
+): RouteSpec[] {
   return [...buildProjectRoutes(projects, deletion), ...buildKeyRoutes(keys)];
 }
 

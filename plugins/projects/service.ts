@@ -104,7 +104,9 @@ export class ProjectService implements ProjectDirectory {
 
   /** Skips damaged projects. */
   async list(): Promise<ProjectInfo[]> {
-    return (await collectAll(this.rows, { filter: EXISTING_FILTER, limit: 1000, damaged: this.#damage.report })).map(toProjectInfo);
+    return (await collectAll(this.rows, { filter: EXISTING_FILTER, limit: 1000, damaged: this.#damage.report })).map(
+      toProjectInfo,
+    );
   }
 
   listStored(): Promise<Project[]> {
@@ -282,5 +284,7 @@ export class ProjectService implements ProjectDirectory {
 const isAdministrator = (actor: Actor): boolean =>
   typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 
-const createTakenError = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
-const getProjectField = (what: ProjectInput): string => (what === 'releases' || what === 'licenses' ? 'product' : 'project');
+const createTakenError = (slug: string): ServiceError =>
+  conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
+const getProjectField = (what: ProjectInput): string =>
+  what === 'releases' || what === 'licenses' ? 'product' : 'project';

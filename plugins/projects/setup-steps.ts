@@ -26,7 +26,12 @@ const createNpmSnippet =
 
 export const SETUP_LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
   { id: 'node', label: 'Node.js', install: 'npm install @sentry/node', code: createNpmSnippet('@sentry/node') },
-  { id: 'browser', label: 'Browser', install: 'npm install @sentry/browser', code: createNpmSnippet('@sentry/browser') },
+  {
+    id: 'browser',
+    label: 'Browser',
+    install: 'npm install @sentry/browser',
+    code: createNpmSnippet('@sentry/browser'),
+  },
   {
     id: 'python',
     label: 'Python',
@@ -94,4 +99,5 @@ export const SETUP_LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
   },
 ];
 
-export const findSetupSteps = (id: unknown): SetupSteps => SETUP_LANGUAGES.find((one) => one.id === id) ?? SETUP_LANGUAGES[0];
+export const findSetupSteps = (id: unknown): SetupSteps =>
+  SETUP_LANGUAGES.find((one) => one.id === id) ?? SETUP_LANGUAGES[0];

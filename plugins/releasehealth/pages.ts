@@ -28,7 +28,8 @@ interface HealthPageQuery {
   hours: number;
 }
 
-const formatPercent = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
+const formatPercent = (share: number | null): string | null =>
+  share === null ? null : `${(share * 100).toFixed(2)} %`;
 
 function toRow(health: VersionHealth): object {
   return {

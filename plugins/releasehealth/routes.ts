@@ -33,12 +33,17 @@ const version = withSchemaName(
     adoption: share.description('The version’s share in the sessions of the project'),
     hours: joi
       .array()
-      .items(withSchemaName('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })))
+      .items(
+        withSchemaName('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })),
+      )
       .description('Every hour of the question, by when the sessions began; the running one last'),
   }),
 );
 
-export const buildReleaseHealthRoutes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 'get'>): RouteSpec[] => [
+export const buildReleaseHealthRoutes = (
+  figures: ReleaseHealth,
+  projects: Pick<ProjectDirectory, 'get'>,
+): RouteSpec[] => [
   {
     method: 'GET',
     path: '/api/errors/v1/health',
@@ -53,7 +58,13 @@ export const buildReleaseHealthRoutes = (figures: ReleaseHealth, projects: Pick<
         project: joi.string().max(64).required(),
         version: joi.string().max(200).description('Only this one; `1.2` and `1.2.0` are the same'),
         environment: joi.string().max(200).description('Only sessions of this one'),
-        hours: joi.number().integer().min(1).max(MAX_HOURS).default(DEFAULT_HOURS).description('The running hour included'),
+        hours: joi
+          .number()
+          .integer()
+          .min(1)
+          .max(MAX_HOURS)
+          .default(DEFAULT_HOURS)
+          .description('The running hour included'),
       }),
     },
     output: withSchemaName(

@@ -30,7 +30,9 @@ export class ReleaseDirectoryAdapter implements ReleaseDirectory {
       this.index
         .listChannels(product)
         .some((channel) =>
-          [...this.index.getChannel(product, channel).releases.listAll()].some(({ withdrawn_at }) => withdrawn_at === null),
+          [...this.index.getChannel(product, channel).releases.listAll()].some(
+            ({ withdrawn_at }) => withdrawn_at === null,
+          ),
         );
     return this.index.listProducts().filter(offers).toSorted();
   }

@@ -1,7 +1,10 @@
 import type { Metrics } from '../../kernel/contract.js';
 import type { Signer } from '../../ports/signer.js';
 
-export function registerKeyMetrics(metrics: Metrics, signer: Pick<Signer, 'getKey' | 'listPredecessors' | 'getKeyStart'>): void {
+export function registerKeyMetrics(
+  metrics: Metrics,
+  signer: Pick<Signer, 'getKey' | 'listPredecessors' | 'getKeyStart'>,
+): void {
   metrics.gauge(
     'aos_releases_key_since_timestamp_seconds',
     'When the key that signs releases came into use; NaN: releases are unsigned',

@@ -20,7 +20,10 @@ export async function buildManifest(
   release: ManifestInput,
   pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<BuiltManifest> {
-  const perPiece = Math.max(1, Math.floor(FILES_PER_CHUNK / (1 + release.preserve_patterns.length / PATTERNS_PER_HALVING)));
+  const perPiece = Math.max(
+    1,
+    Math.floor(FILES_PER_CHUNK / (1 + release.preserve_patterns.length / PATTERNS_PER_HALVING)),
+  );
   const parts: Buffer[] = [];
   const sum = createHash('sha256');
   for (const piece of formatManifestPieces(release, perPiece)) {

@@ -53,7 +53,9 @@ export async function findActions(asked: readonly SearchProvider[], question: Se
     .flatMap(({ acts = [] }) => acts)
     .filter(({ role }) => role === undefined || question.principal.role === role);
   const meant = mine.filter((act) => isVerb(act, verb));
-  const found = await Promise.all(meant.map((act) => (isPlainAct(act) ? findPlainHits(act, rest) : findTargetHits(act, question))));
+  const found = await Promise.all(
+    meant.map((act) => (isPlainAct(act) ? findPlainHits(act, rest) : findTargetHits(act, question))),
+  );
   const hits = found.flat();
   const named = hits.find(({ title }) => title.toLowerCase() === question.words.join(' '));
   const [only] = hits.length === 1 && rest.length > 0 ? hits : [];

@@ -44,7 +44,9 @@ export class SearchService {
     );
     const answers = await Promise.all(
       asked.map((provider) =>
-        this.#runWithTimeout(provider, (signal) => this.#queryProvider(provider, { ...question, limit: limit + 1, principal, signal })),
+        this.#runWithTimeout(provider, (signal) =>
+          this.#queryProvider(provider, { ...question, limit: limit + 1, principal, signal }),
+        ),
       ),
     );
     const missing = asked.flatMap(({ label }, i) => (answers[i] === null ? [label] : []));
@@ -63,7 +65,8 @@ export class SearchService {
     });
     const acts: ActionResults | null = await acting;
     if (acts === null) missing.unshift(ACTIONS_LABEL);
-    else if (acts.hits.length > 0) kinds.unshift({ label: ACTIONS_LABEL, icon: 'activity', hits: acts.hits, more: null });
+    else if (acts.hits.length > 0)
+      kinds.unshift({ label: ACTIONS_LABEL, icon: 'activity', hits: acts.hits, more: null });
     const exact = answers.find((answer) => answer?.exact)?.exact ?? null;
     return { exact, act: acts?.exact ?? null, kinds, missing };
   }

@@ -9,7 +9,9 @@ export const WATCHDOG_RESOLVER = token<() => Pick<WatchdogApi, 'recordCheckIn'> 
 
 @injectable()
 export class CheckInForwarder {
-  constructor(@inject(WATCHDOG_RESOLVER) private readonly watchdog: () => Pick<WatchdogApi, 'recordCheckIn'> | undefined) {}
+  constructor(
+    @inject(WATCHDOG_RESOLVER) private readonly watchdog: () => Pick<WatchdogApi, 'recordCheckIn'> | undefined,
+  ) {}
 
   get isAvailable(): boolean {
     return this.watchdog() !== undefined;

@@ -35,7 +35,9 @@ export function parseCheckIn(payload: UntypedRecord, project: string): CheckIn |
 }
 
 /** Reads the schedule. Its margin for starts and its maximum run time are in minutes. */
-function parseMonitorConfig(config: UntypedRecord | null): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin' | 'max_run'> {
+function parseMonitorConfig(
+  config: UntypedRecord | null,
+): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin' | 'max_run'> {
   const { timezone, checkin_margin, max_runtime } = config ?? {};
   const zone = toText(timezone) ?? null;
   return {

@@ -11,7 +11,11 @@ const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 /** `https://<key>[:<secret>]@host/<number>` */
 const DSN_PATTERN = /^https?:\/\/([\x21-\x2e\x30-\x39\x3b-\x3f\x41-\x7e]{1,200})(?::[^@/]{0,200})?@/i;
 
-type KeySource = { headers: Readonly<Record<string, string | undefined>>; query: Record<string, unknown>; body: unknown };
+type KeySource = {
+  headers: Readonly<Record<string, string | undefined>>;
+  query: Record<string, unknown>;
+  body: unknown;
+};
 
 /** Returns the key or null. `body` is null until it has been read. */
 export function findIntakeKey({ headers, query, body }: KeySource): string | null {
@@ -20,7 +24,9 @@ export function findIntakeKey({ headers, query, body }: KeySource): string | nul
   return (
     KEY_PAIR_PATTERN.exec(headers['x-sentry-auth'] ?? '')?.[1] ??
     toFirstText(query['sentry_key']) ??
-    (authorization === undefined ? null : (KEY_PAIR_PATTERN.exec(authorization)?.[1] ?? BEARER_PATTERN.exec(authorization)?.[1] ?? null))
+    (authorization === undefined
+      ? null
+      : (KEY_PAIR_PATTERN.exec(authorization)?.[1] ?? BEARER_PATTERN.exec(authorization)?.[1] ?? null))
   );
 }
 

@@ -71,7 +71,8 @@ export function parseEnvelope(bytes: Buffer): Envelope | string {
     if (about === null || typeof type !== 'string') {
       return broken(`The header of item ${items.length + 1} is no JSON object with a \`type\`.`);
     }
-    const end = length === undefined || length === null ? findLine(bytes, head.next).to : findPayloadEnd(bytes, head, length);
+    const end =
+      length === undefined || length === null ? findLine(bytes, head.next).to : findPayloadEnd(bytes, head, length);
     if (end === null) return broken(`The \`length\` of item ${items.length + 1} does not meet the end of its payload.`);
     const payload = bytes.subarray(head.next, end);
     items.push(typeof skipped === 'number' || skipped === true ? { type, payload, skipped } : { type, payload });

@@ -129,7 +129,11 @@ function listMembers(chain: readonly ChainedException[], platform: string | null
   });
 }
 
-function addMissingFrames(chain: readonly ChainedException[], event: UntypedRecord, platform: string | null): readonly ChainedException[] {
+function addMissingFrames(
+  chain: readonly ChainedException[],
+  event: UntypedRecord,
+  platform: string | null,
+): readonly ChainedException[] {
   const framed = chain.some(({ frames }) => frames.length > 0) ? chain : addLooseFrames(chain, event);
   if (!isRust(event, platform, framed)) return framed;
   return framed.map((thrown) => withNewFrames(thrown, normalizeRustFrames(thrown.frames)));
@@ -137,7 +141,10 @@ function addMissingFrames(chain: readonly ChainedException[], event: UntypedReco
 
 const EMPTY_EXCEPTION: ChainedException = { type: null, value: null, relation: 'cause', level: 0, frames: [] };
 
-function addLooseFrames([first = EMPTY_EXCEPTION, ...others]: readonly ChainedException[], event: UntypedRecord): ChainedException[] {
+function addLooseFrames(
+  [first = EMPTY_EXCEPTION, ...others]: readonly ChainedException[],
+  event: UntypedRecord,
+): ChainedException[] {
   return [withNewFrames(first, findLooseFrames(event)), ...others];
 }
 

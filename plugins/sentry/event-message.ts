@@ -35,8 +35,12 @@ const BRACE_PLACEHOLDER = /\{(\w{0,64})(?:[:!,][^{}]{0,50})?\}/g;
 function fillTemplate(template: string, params: unknown): string {
   const values = new TemplateValues(params);
   const given = template.slice(0, MAX_MESSAGE_LENGTH);
-  const printed = given.replace(PERCENT_PLACEHOLDER, (whole, name?: string, index?: string, digits?: string, kind = 's') =>
-    kind === '%' ? '%' : values.format(whole, name, index === undefined ? undefined : Number(index) - 1, kind, digits),
+  const printed = given.replace(
+    PERCENT_PLACEHOLDER,
+    (whole, name?: string, index?: string, digits?: string, kind = 's') =>
+      kind === '%'
+        ? '%'
+        : values.format(whole, name, index === undefined ? undefined : Number(index) - 1, kind, digits),
   );
   if (values.used) return printed.slice(0, MAX_MESSAGE_LENGTH);
   const braced = given.replace(BRACE_PLACEHOLDER, (whole, name: string) =>
@@ -60,7 +64,9 @@ class TemplateValues {
     const entries = named === null ? [] : Object.entries(named).slice(0, MAX_VALUES);
     const listed: unknown[] = Array.isArray(params) ? params.slice(0, MAX_VALUES) : entries.map(([, value]) => value);
     this.#listed = listed.map((value) =>
-      typeof value === 'object' && value !== null ? JSON.stringify(limitDepth(value)).slice(0, MAX_VALUE_LENGTH) : value,
+      typeof value === 'object' && value !== null
+        ? JSON.stringify(limitDepth(value)).slice(0, MAX_VALUE_LENGTH)
+        : value,
     );
     this.#named = named === null ? null : new Map(entries.map(([name], i) => [name, this.#listed[i]]));
   }

@@ -37,7 +37,11 @@ function getExceptionText(exception: UntypedRecord): string | null {
   return toRecord(value) !== null || Array.isArray(value) ? JSON.stringify(limitDepth(value)) : toText(value);
 }
 
-function toChainedException(exception: UntypedRecord, groups: ReadonlySet<unknown>, levels: Map<unknown, number>): ChainedException {
+function toChainedException(
+  exception: UntypedRecord,
+  groups: ReadonlySet<unknown>,
+  levels: Map<unknown, number>,
+): ChainedException {
   const type = toLine(exception['type']);
   const mechanism = toRecord(exception['mechanism']);
   const source = toLine(mechanism?.['source']) ?? '';
@@ -65,7 +69,9 @@ export function buildExceptionChain(event: UntypedRecord): ChainedException[] {
   const given = toRecords(event['exception']).slice(-MAX_EXCEPTIONS).reverse();
   const mechanisms = given.map((exception) => toRecord(exception['mechanism']));
   const flagged = mechanisms.filter((one) => one?.['is_exception_group'] === true).map((one) => one?.['exception_id']);
-  const held = mechanisms.filter((one) => MEMBER_SOURCE_PATTERN.test(toLine(one?.['source']) ?? '')).map((one) => one?.['parent_id']);
+  const held = mechanisms
+    .filter((one) => MEMBER_SOURCE_PATTERN.test(toLine(one?.['source']) ?? ''))
+    .map((one) => one?.['parent_id']);
   const groups = new Set(flagged.length > 0 ? flagged : held);
   const levels = new Map<unknown, number>();
   const chain = given.map((exception) => toChainedException(exception, groups, levels));
@@ -111,14 +117,22 @@ function findInner(chain: readonly ChainedException[], given: readonly UntypedRe
  * Checks whether the message repeats the cause's text. Java SDKs report the package separately in
  * `module`.
  */
-function isRepeatedMessage(value: string | null, { type, value: message }: ChainedException, given: UntypedRecord | undefined): boolean {
+function isRepeatedMessage(
+  value: string | null,
+  { type, value: message }: ChainedException,
+  given: UntypedRecord | undefined,
+): boolean {
   const module = toLine(given?.['module']);
   const names = module === null ? [type] : [type, `${module}.${type ?? ''}`];
   return names.some((name) => isRepeatedCause(value, { type: name, message }));
 }
 
 /** Moves wrappers behind what they wrap, which receives the stack captured for it. */
-function moveTitleFirst(chain: readonly ChainedException[], given: readonly UntypedRecord[], path: readonly number[]): ChainedException[] {
+function moveTitleFirst(
+  chain: readonly ChainedException[],
+  given: readonly UntypedRecord[],
+  path: readonly number[],
+): ChainedException[] {
   const at = path.at(-1) ?? 0;
   const [outermost] = chain;
   const titled = chain[at];
@@ -153,7 +167,8 @@ export const withNewFrames = (
   level = depth,
 ): ChainedException => ({ type, value, frames, relation, level });
 
-const isNameless = (exception: UntypedRecord | undefined): boolean => WRAPPER_TYPE_PATTERN.test(toLine(exception?.['type']) ?? '');
+const isNameless = (exception: UntypedRecord | undefined): boolean =>
+  WRAPPER_TYPE_PATTERN.test(toLine(exception?.['type']) ?? '');
 
 export const listGroupMembers = (chain: readonly ChainedException[]): readonly ChainedException[] =>
   chain.slice(1).filter(({ relation }) => relation === 'member');

@@ -4,7 +4,12 @@ import { toLine, toRecord, toText, type UntypedRecord } from './untyped-values.j
 
 export const isFeedback = (type: string): boolean => type === 'feedback' || type === 'user_report';
 
-export function parseFeedback(type: string, payload: UntypedRecord, project: string, newId: () => string): FeedbackReport | null {
+export function parseFeedback(
+  type: string,
+  payload: UntypedRecord,
+  project: string,
+  newId: () => string,
+): FeedbackReport | null {
   const said = type === 'feedback' ? (toRecord(toRecord(payload['contexts'])?.['feedback']) ?? {}) : payload;
   const message = toText(said[type === 'feedback' ? 'message' : 'comments']);
   if (message === null) return null;

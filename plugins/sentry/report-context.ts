@@ -29,7 +29,11 @@ export interface ContextExtras {
   missing: readonly MissingMap[];
 }
 
-export function buildContext(event: UntypedRecord, chain: readonly ChainedException[], { message, missing }: ContextExtras): JsonObject | null {
+export function buildContext(
+  event: UntypedRecord,
+  chain: readonly ChainedException[],
+  { message, missing }: ContextExtras,
+): JsonObject | null {
   const own = findOwnFrame(getFirstFrames(chain));
   const { source, frames } = own === null ? NO_FRAMES : buildContextFrames(chain, own);
   const context: JsonObject = {};

@@ -80,7 +80,12 @@ export const buildSentryRoutes = (intake: SentryIntake): RouteSpec[] => [
       const { body, params: path, limited = NO_LIMITS } = request;
       const envelope = body as Envelope | string;
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
-      const { id, warnings } = await intake.recordEnvelope(Number(path['number']), envelope, toSentryCaller(request), limited);
+      const { id, warnings } = await intake.recordEnvelope(
+        Number(path['number']),
+        envelope,
+        toSentryCaller(request),
+        limited,
+      );
       const answer = { ...(id !== null && { id }), ...(warnings.length > 0 && { warnings }) };
       const quiet = buildRateLimitsHeader(envelope.items, (type) => intake.accepts(type), limited);
       return quiet === null ? answer : new Reply(200, answer).header(RATE_LIMITS_HEADER, quiet);

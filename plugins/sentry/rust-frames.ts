@@ -19,7 +19,9 @@ const STANDARD_LIBRARY_PATTERN = /^[\\/]rustc[\\/]/;
 export const isRust = (event: UntypedRecord, platform: string | null, chain: readonly ChainedException[]): boolean =>
   platform === 'rust' ||
   toLine(toRecord(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true ||
-  chain.some(({ frames }) => frames.some(({ absPath, place }) => STANDARD_LIBRARY_PATTERN.test(absPath ?? place ?? '')));
+  chain.some(({ frames }) =>
+    frames.some(({ absPath, place }) => STANDARD_LIBRARY_PATTERN.test(absPath ?? place ?? '')),
+  );
 
 const CRATE_PATTERN = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
 

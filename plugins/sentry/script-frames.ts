@@ -99,7 +99,8 @@ export function findScriptFrames(event: UntypedRecord, project: string): ScriptF
   };
 }
 
-const getScriptName = (given: UntypedRecord | undefined, file: string): string => toLine(given?.['filename'])?.trim() ?? file;
+const getScriptName = (given: UntypedRecord | undefined, file: string): string =>
+  toLine(given?.['filename'])?.trim() ?? file;
 
 const toRawFrame = ({ given, file, line: at, column }: ScriptLocation): UntypedRecord => ({
   filename: file,

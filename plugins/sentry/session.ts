@@ -48,7 +48,9 @@ export function parseSessions(type: string, payload: UntypedRecord, about: Sessi
   if (version === null || version.length > MAX_TEXT_LENGTH) return null;
   const environment = toLine(attributes['environment'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? DEFAULT_ENVIRONMENT;
   const told =
-    type === 'session' ? [parseSessionUpdate(payload)] : toRecords(payload['aggregates']).slice(0, MAX_ENTRIES).map(parseSessionTotals);
+    type === 'session'
+      ? [parseSessionUpdate(payload)]
+      : toRecords(payload['aggregates']).slice(0, MAX_ENTRIES).map(parseSessionTotals);
   const entries = keepNewestHours(told.filter((entry) => entry !== null));
   return entries.length === 0 ? null : { ...about, version, environment, entries };
 }

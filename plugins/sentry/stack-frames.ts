@@ -19,7 +19,15 @@ export interface StackFrame {
 /** Deeper stacks are recursion; the innermost frames are retained. */
 const MAX_FRAMES = 250;
 /** Placeholders that SDKs send instead of a file. */
-const PLACEHOLDER_PLACES = new Set(['<anonymous>', '<unknown>', '<native>', 'native', '[native code]', '[internal]', 'unknown']);
+const PLACEHOLDER_PLACES = new Set([
+  '<anonymous>',
+  '<unknown>',
+  '<native>',
+  'native',
+  '[native code]',
+  '[internal]',
+  'unknown',
+]);
 const MAX_LINE_NUMBER = 2_147_483_647;
 
 const toPlace = (value: unknown): string | null => {
@@ -89,7 +97,9 @@ const NATIVE_PLATFORMS = new Set(['native', 'cocoa', 'objc', 'swift', 'c', 'cpp'
 const isNative = (frames: readonly StackFrame[]): boolean =>
   frames.some(
     ({ given }) =>
-      'instruction_addr' in given || toText(given['package']) !== null || NATIVE_PLATFORMS.has(String(given['platform'])),
+      'instruction_addr' in given ||
+      toText(given['package']) !== null ||
+      NATIVE_PLATFORMS.has(String(given['platform'])),
   );
 
 /**

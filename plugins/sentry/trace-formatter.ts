@@ -53,7 +53,8 @@ const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FIL
  * `com.acme.Cart.total(Cart.java:41)`. Package and file form the place, as in Java's own traces.
  */
 const JAVA_FORMAT: TraceFormat = {
-  canFormat: ({ module, function: name }) => JAVA_CLASS_PATTERN.test(module ?? '') && JAVA_METHOD_PATTERN.test(name ?? ''),
+  canFormat: ({ module, function: name }) =>
+    JAVA_CLASS_PATTERN.test(module ?? '') && JAVA_METHOD_PATTERN.test(name ?? ''),
   write: (frame) => {
     const { module, function: name, file, line } = frame;
     const number = line === null ? '' : `:${line}`;
@@ -75,7 +76,8 @@ const GO_RUNTIME_PATTERN = /(?:^|\/src\/)runtime\//;
 
 /** The function on its own line, the place below it. */
 const GO_FORMAT: TraceFormat = {
-  canFormat: ({ place, module }) => GO_FILE_PATTERN.test(place ?? '') && !GO_RUNTIME_PATTERN.test(place ?? '') && module !== 'runtime',
+  canFormat: ({ place, module }) =>
+    GO_FILE_PATTERN.test(place ?? '') && !GO_RUNTIME_PATTERN.test(place ?? '') && module !== 'runtime',
   write: ({ module, function: name, place, line }) =>
     `${module === null ? '' : `${module}.`}${name ?? '?'}(...)\n\t${place ?? '?'}:${line ?? 0}`,
   getFile: ({ place }) => place,
@@ -113,7 +115,12 @@ const DOTNET_FORMAT: TraceFormat = {
   getFile: (frame) => toNetPath(frame) ?? frame.module,
 };
 
-const TRACE_FORMATS: Readonly<Record<string, TraceFormat>> = { python: PYTHON_FORMAT, java: JAVA_FORMAT, go: GO_FORMAT, csharp: DOTNET_FORMAT };
+const TRACE_FORMATS: Readonly<Record<string, TraceFormat>> = {
+  python: PYTHON_FORMAT,
+  java: JAVA_FORMAT,
+  go: GO_FORMAT,
+  csharp: DOTNET_FORMAT,
+};
 
 export function formatStack(chain: readonly ChainedException[], platform: string | null): FormattedStack | null {
   const frames = getFirstFrames(chain);
@@ -129,7 +136,10 @@ function chooseFormat(own: StackFrame, platform: string | null): TraceFormat {
   return native?.canFormat(own) ? native : GENERIC_FORMAT;
 }
 
-export function findPlace(frames: readonly StackFrame[], platform: string | null): Pick<FormattedStack, 'file' | 'function'> {
+export function findPlace(
+  frames: readonly StackFrame[],
+  platform: string | null,
+): Pick<FormattedStack, 'file' | 'function'> {
   const own = findOwnFrame(frames);
   if (own === null) return { file: null, function: null };
   return { file: chooseFormat(own, platform).getFile(own), function: getQualifiedFunction(own, platform) };
@@ -168,7 +178,9 @@ function formatOutermostFirst(chain: readonly ChainedException[], form: TraceFor
   const blocks = chain.map((thrown, i) => {
     const lines = thrown.frames.map((frame) => form.write(frame));
     const indent = '  '.repeat(Math.max(0, thrown.level - 1));
-    return (i === 0 ? lines : [`${indent}${RELATION_LABELS[thrown.relation]}: ${formatHeading(thrown)}`, ...lines]).join('\n');
+    return (
+      i === 0 ? lines : [`${indent}${RELATION_LABELS[thrown.relation]}: ${formatHeading(thrown)}`, ...lines]
+    ).join('\n');
   });
   return blocks.filter((block) => block !== '').join('\n');
 }
@@ -190,7 +202,10 @@ function formatInnermostLast(chain: readonly ChainedException[]): string {
     .filter((block) => block.text !== '')
     .toReversed();
   const text = blocks
-    .map((block, i) => `${i === 0 ? '' : blocks[i - 1]?.thrown.relation === 'wrapper' ? WRAPPER_SEPARATOR : CAUSE_SEPARATOR}${block.text}`)
+    .map(
+      (block, i) =>
+        `${i === 0 ? '' : blocks[i - 1]?.thrown.relation === 'wrapper' ? WRAPPER_SEPARATOR : CAUSE_SEPARATOR}${block.text}`,
+    )
     .join('');
   if (!isGroup) return text;
   const members = new GroupMemberFormatter();

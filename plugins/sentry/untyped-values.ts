@@ -29,7 +29,8 @@ export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(holder['values']) ? holder['values'] : 'values' in holder ? [] : [holder];
 }
 
-export const toRecords = (value: unknown): UntypedRecord[] => toList(value).filter((one): one is UntypedRecord => toRecord(one) !== null);
+export const toRecords = (value: unknown): UntypedRecord[] =>
+  toList(value).filter((one): one is UntypedRecord => toRecord(one) !== null);
 
 /** Deeper values are dropped, because later code is recursive. */
 const JSON_BOUNDS: JsonBounds = { depth: 24, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') };

@@ -91,7 +91,12 @@ export class SetupMachineService {
    * The machine's row is written first, so that after a crash `replace` does not reject the monitor
    * as someone else's.
    */
-  async #createMonitor(principal: Principal, by: string, source: string, request: MachineRequest): Promise<MonitorView> {
+  async #createMonitor(
+    principal: Principal,
+    by: string,
+    source: string,
+    request: MachineRequest,
+  ): Promise<MonitorView> {
     const existing = await this.watchdog.find(source);
     if (existing !== null) return this.#replaceTokens(principal, source, existing, request);
     const at = this.clock.iso();

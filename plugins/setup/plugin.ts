@@ -39,7 +39,12 @@ export default definePlugin({
   from: import.meta.url,
   setup(ctx) {
     ctx.bind(RELEASE_DIRECTORY, () => ctx.find(RELEASES));
-    const services = { login: SetupLoginService, catalog: SetupCatalog, applications: ApplicationTokenService, machines: SetupMachineService };
+    const services = {
+      login: SetupLoginService,
+      catalog: SetupCatalog,
+      applications: ApplicationTokenService,
+      machines: SetupMachineService,
+    };
     const { installers } = ctx.ports;
     const issued = ctx.collection<IssuedDoc>('issued');
     const marks = ctx.collection<SetupMark>('marks');
@@ -66,7 +71,8 @@ export default definePlugin({
           text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
           page: { label: 'Machines', href: '/machines' },
           // Not every application needs a token, and not every machine is monitored.
-          isDone: async () => (await marks.get(FIRST_LOGIN_MARK_ID)) !== null || (await issued.find({ limit: 1 })).items.length > 0,
+          isDone: async () =>
+            (await marks.get(FIRST_LOGIN_MARK_ID)) !== null || (await issued.find({ limit: 1 })).items.length > 0,
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
           findMissingSetup: async () =>
             installers.getPendingManifest() === null && (await installers.readManifest()) === null
@@ -75,7 +81,10 @@ export default definePlugin({
           token: null,
         }),
       ],
-      routes: [...buildSetupRoutes(ctx.services(services)), ...buildInstallerRoutes(installers, () => ctx.app.base_url)],
+      routes: [
+        ...buildSetupRoutes(ctx.services(services)),
+        ...buildInstallerRoutes(installers, () => ctx.app.base_url),
+      ],
       health: async () => {
         const placing = installers.getPendingManifest();
         if (placing !== null) return { ok: true, update_agents: `${placing.version} is being placed` };

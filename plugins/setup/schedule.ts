@@ -36,7 +36,11 @@ export function buildSchedule(platform: string, source: string, seconds: number,
     const command = `powershell.exe -NoProfile -ExecutionPolicy Bypass -File "{dir}\\${filename}" -Jitter`;
     return { kind: 'schtasks', expression: buildTaskOptions(step), command };
   }
-  return { kind: 'cron', expression: buildCronExpression(step, source), command: `/bin/sh "{dir}/${filename}" --jitter` };
+  return {
+    kind: 'cron',
+    expression: buildCronExpression(step, source),
+    command: `/bin/sh "{dir}/${filename}" --jitter`,
+  };
 }
 
 function buildTaskOptions(step: ReturnType<typeof getScheduleStep>): string {
@@ -48,7 +52,9 @@ function buildCronExpression(step: ReturnType<typeof getScheduleStep>, source: s
   if ('hours' in step) {
     const minute = hashToRange(source, 60);
     if (step.hours === 24) return `${minute} ${hashToRange(source, 24)} * * *`;
-    return step.hours === 1 ? `${minute} * * * *` : `${minute} ${hashToRange(source, step.hours)}-23/${step.hours} * * *`;
+    return step.hours === 1
+      ? `${minute} * * * *`
+      : `${minute} ${hashToRange(source, step.hours)}-23/${step.hours} * * *`;
   }
   return step.minutes === 1 ? '* * * * *' : `${hashToRange(source, step.minutes)}-59/${step.minutes} * * * *`;
 }

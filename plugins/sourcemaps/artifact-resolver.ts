@@ -82,7 +82,8 @@ export class ArtifactResolver {
     const { pairs } = this.#known;
     const known = pairs.get(name);
     if (known !== undefined) return known.pair;
-    const pair = (debugId === null ? null : await this.#findByDebugId(project, debugId)) ?? (await this.#findByRelease(script));
+    const pair =
+      (debugId === null ? null : await this.#findByDebugId(project, debugId)) ?? (await this.#findByRelease(script));
     pairs.set(name, { pair });
     return pair;
   }
@@ -109,7 +110,10 @@ export class ArtifactResolver {
         const script = scripts[0];
         const at = resolveMapName(name, script?.file.mapUrl ?? null);
         if (at === null) continue;
-        const found = await this.#findNewest(await this.#listByKey(project, toArtifactKey(release, of, at), 'map'), scripts);
+        const found = await this.#findNewest(
+          await this.#listByKey(project, toArtifactKey(release, of, at), 'map'),
+          scripts,
+        );
         if (found !== null) return found;
       }
     }

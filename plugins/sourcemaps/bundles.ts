@@ -50,7 +50,12 @@ export class BundleService {
     @inject(PORT.sourceMaps) readonly maps: SourceMaps,
   ) {}
 
-  static toBundleId({ project, checksum, release, dist }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
+  static toBundleId({
+    project,
+    checksum,
+    release,
+    dist,
+  }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
     const told = createHash('sha256')
       .update(JSON.stringify([checksum, release, dist]))
       .digest('hex');

@@ -70,7 +70,9 @@ export class ChunkInbox {
 
   async delete(space: string, names: readonly string[]): Promise<void> {
     for (let at = 0; at < names.length; at += DELETE_BATCH_SIZE) {
-      await this.chunks.remove({ id: { in: names.slice(at, at + DELETE_BATCH_SIZE).map((name) => `${space}:${name}`) } });
+      await this.chunks.remove({
+        id: { in: names.slice(at, at + DELETE_BATCH_SIZE).map((name) => `${space}:${name}`) },
+      });
     }
   }
 
@@ -81,6 +83,9 @@ export class ChunkInbox {
   /** Deletes chunks that were sent a day ago and not sent again. */
   async deleteExpired(signal: AbortSignal): Promise<void> {
     const before = new Date(this.clock.now() - DAY_MS).toISOString();
-    while (!signal.aborted && (await this.chunks.remove({ at: { lt: before } }, DELETE_BATCH_SIZE)) === DELETE_BATCH_SIZE);
+    while (
+      !signal.aborted &&
+      (await this.chunks.remove({ at: { lt: before } }, DELETE_BATCH_SIZE)) === DELETE_BATCH_SIZE
+    );
   }
 }

@@ -11,7 +11,12 @@ import type {
   RewrittenFrames,
   ScriptFrame,
 } from '../../ports/domain/frame-rewriting.js';
-import { SourceMapRejected, type PackedUpload, type SourceMaps, type SourcePosition } from '../../ports/source-maps/reader.js';
+import {
+  SourceMapRejected,
+  type PackedUpload,
+  type SourceMaps,
+  type SourcePosition,
+} from '../../ports/source-maps/reader.js';
 import { ArtifactResolver, type MapPair } from './artifact-resolver.js';
 import { BundleService } from './bundles.js';
 import type { Artifact } from './model.js';
@@ -136,7 +141,11 @@ export class SourceMapFrameRewriter implements FrameRewriter {
     return null;
   }
 
-  #lookUp(owner: string, { map, script }: MapPair, positions: readonly ScriptFrame[]): Promise<(SourcePosition | null)[]> {
+  #lookUp(
+    owner: string,
+    { map, script }: MapPair,
+    positions: readonly ScriptFrame[],
+  ): Promise<(SourcePosition | null)[]> {
     const load = async (): Promise<{ map: PackedUpload; script: PackedUpload | null }> => ({
       map: this.#toPackedUpload(map),
       script: script === null ? null : this.#toPackedUpload(script),

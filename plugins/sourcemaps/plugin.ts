@@ -21,7 +21,10 @@ const ARTIFACT_BATCH_SIZE = 500;
 const CHUNK_BATCH_SIZE = 20;
 
 async function retryArtifacts(artifacts: Collection<Artifact>): Promise<void> {
-  while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, ARTIFACT_BATCH_SIZE)) === ARTIFACT_BATCH_SIZE);
+  while (
+    (await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, ARTIFACT_BATCH_SIZE)) ===
+    ARTIFACT_BATCH_SIZE
+  );
 }
 
 /** Rows of earlier versions hold base64 in the document. */

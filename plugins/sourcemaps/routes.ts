@@ -8,7 +8,16 @@ import { invalid } from '../../kernel/errors.js';
 import { MAX_CHUNKS_PER_UPLOAD, CHUNK_BYTES } from './model.js';
 import { parseForm } from './multipart.js';
 import { buildToolReleaseRoutes, type ToolReleaseDeps } from './tool-releases.js';
-import { withTrailingSlash, BASE_PATH, toMapUploader, getProjectHints, organizationSchema, sharedRouteOptions, slugSchema, versionSchema } from './tool-paths.js';
+import {
+  withTrailingSlash,
+  BASE_PATH,
+  toMapUploader,
+  getProjectHints,
+  organizationSchema,
+  sharedRouteOptions,
+  slugSchema,
+  versionSchema,
+} from './tool-paths.js';
 import type { AssembleRequest, MapUploadService, ReleaseFile } from './uploads.js';
 
 const MAX_CHUNKS_PER_REQUEST = 16;

@@ -8,7 +8,15 @@ import { invalid } from '../../kernel/errors.js';
 import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
 import { normalizeTime } from '../../lib/time.js';
 import { getVersionName } from '../../lib/versions.js';
-import { withTrailingSlash, toMapUploader, getProjectHints, organizationSchema, sharedRouteOptions, slugSchema, versionSchema } from './tool-paths.js';
+import {
+  withTrailingSlash,
+  toMapUploader,
+  getProjectHints,
+  organizationSchema,
+  sharedRouteOptions,
+  slugSchema,
+  versionSchema,
+} from './tool-paths.js';
 import type { MapUploadService } from './uploads.js';
 
 export interface ToolReleaseDeps {
@@ -96,7 +104,8 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
     const { version: name = '' } = request.params;
     const slugs = await projectsIfAny(request, pathProject(request));
     const [project] = slugs;
-    const publishes = project === undefined ? [] : await parts.getPublishedVersions()?.listPublishes(project, getVersionName(name));
+    const publishes =
+      project === undefined ? [] : await parts.getPublishedVersions()?.listPublishes(project, getVersionName(name));
     return view(name, publishes?.[0]?.published_at ?? null, slugs);
   };
 

@@ -99,11 +99,13 @@ export class MapUploadService {
         reauthorize,
         readChunk: (n) => this.#getChunk(space, chunks[n] ?? '', n === chunks.length - 1 ? last : CHUNK_BYTES),
         listFiles: async (bytes) => {
-          if ((await computeSha1(bytes)) !== checksum) throw new SourceMapRejected('is not the content of its checksum');
+          if ((await computeSha1(bytes)) !== checksum)
+            throw new SourceMapRejected('is not the content of its checksum');
           return this.bundles.maps.unpack(project, bytes);
         },
       });
-      if (made !== 'ok') return buildResponse(made === 'assembling' ? made : 'error', made === 'assembling' ? null : made);
+      if (made !== 'ok')
+        return buildResponse(made === 'assembling' ? made : 'error', made === 'assembling' ? null : made);
     }
     await this.inbox.delete(space, chunks);
     return buildResponse('ok');
@@ -115,7 +117,11 @@ export class MapUploadService {
    */
   async storeFile({ principal, reauthorize }: MapUploader, given: SingleFileUpload): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
-    const [project = ''] = await this.#findProjects(principal, given.project === null ? [] : [given.project], given.hints);
+    const [project = ''] = await this.#findProjects(
+      principal,
+      given.project === null ? [] : [given.project],
+      given.hints,
+    );
     const sha1 = createHash('sha1').update(bytes).digest('hex');
     const whole = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
     const isMap = /\.map(?:[?#]|$)/i.test(url);
@@ -146,7 +152,11 @@ export class MapUploadService {
    * @param hints possible project names, used when neither call nor token names one
    * @throws ServiceError insufficient_scope, unknown_project, validation_failed
    */
-  resolveProjects({ principal }: MapUploader, named: readonly string[], hints: readonly string[] = []): Promise<string[]> {
+  resolveProjects(
+    { principal }: MapUploader,
+    named: readonly string[],
+    hints: readonly string[] = [],
+  ): Promise<string[]> {
     return this.#findProjects(principal, named, hints);
   }
 

@@ -23,7 +23,13 @@ import { buildServices } from './services.js';
 const config = joi.object({
   hosts: joi
     .array()
-    .items(joi.string().lowercase().pattern(HOST_PATTERN).message('must be a name such as status.example.org, without a port'))
+    .items(
+      joi
+        .string()
+        .lowercase()
+        .pattern(HOST_PATTERN)
+        .message('must be a name such as status.example.org, without a port'),
+    )
     .default([])
     .description('Names that a status page may take as its `host`; administrators may set any other in the web UI'),
 });

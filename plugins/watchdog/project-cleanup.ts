@@ -11,12 +11,18 @@ const BATCH_SIZE = 500;
 /** A deleted monitor stays until its last event is published, and does not count. */
 export const createProjectUsage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
   noun: 'monitors',
-  isInUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
+  isInUse: async (project) =>
+    (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
 });
 
 type CleanupCollections = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
 
-export const createProjectCleanup = ({ windows, changes, incidents, timeline }: CleanupCollections): ProjectCleanup => ({
+export const createProjectCleanup = ({
+  windows,
+  changes,
+  incidents,
+  timeline,
+}: CleanupCollections): ProjectCleanup => ({
   async clear(project) {
     for (const rows of [windows, changes]) await rows.remove({ project });
   },

@@ -116,7 +116,9 @@ export default definePlugin<WebhooksConfig>({
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
     metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.countQueued());
-    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () => log.getOldestAgeSeconds());
+    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () =>
+      log.getOldestAgeSeconds(),
+    );
     const reconcile = async (): Promise<void> => {
       for (const { id } of await pause.reconcile()) workers.wake(id);
     };

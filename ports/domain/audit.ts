@@ -36,7 +36,11 @@ export interface AuditLog {
   ): Promise<void>;
   listRecent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
   /** Lists the actions on one target, newest first. */
-  listByTarget(target: string, limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
+  listByTarget(
+    target: string,
+    limit: number,
+    after?: string | null,
+  ): Promise<{ items: AuditEntry[]; next: string | null }>;
 }
 
 export const AUDIT = token<AuditLog>('access.audit');

@@ -127,7 +127,11 @@ export interface ErrorIntake {
    * @param details called only for stored payloads; not covered by `truncated`
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
-  record(report: ErrorReport, sender: ErrorSender, details?: () => ErrorDetails): Promise<ErrorAnswer | PublicErrorAnswer>;
+  record(
+    report: ErrorReport,
+    sender: ErrorSender,
+    details?: () => ErrorDetails,
+  ): Promise<ErrorAnswer | PublicErrorAnswer>;
   /**
    * Records a report whose trace is text; frames of minified scripts are rewritten before grouping.
    */

@@ -62,7 +62,11 @@ export interface ReleaseStoreState {
   regenerated: readonly string[];
   last_selftest_at: string | null;
   /** Self-test result of each product. */
-  products: readonly { product: string; protection: ProtectionState; statuses: Readonly<Record<string, number | null>> }[];
+  products: readonly {
+    product: string;
+    protection: ProtectionState;
+    statuses: Readonly<Record<string, number | null>>;
+  }[];
   /** The result differs from the previous one. */
   changed: boolean;
 }

@@ -66,14 +66,14 @@ export interface Flash {
 export class Redirect {
   cookies: Cookie[] = [];
   /** The location is external input: it falls back to `/` unless GET serves a page there. */
-  toUntrusted = false;
+  isUntrusted = false;
   constructor(
     readonly location: string,
     readonly flash?: Flash,
   ) {}
   /** Redirects to a location from the request. */
-  static named(location: string, flash?: Flash): Redirect {
-    return Object.assign(new Redirect(location, flash), { named: true });
+  static toUntrusted(location: string, flash?: Flash): Redirect {
+    return Object.assign(new Redirect(location, flash), { isUntrusted: true });
   }
   cookie(cookie: Cookie): this {
     this.cookies.push(cookie);

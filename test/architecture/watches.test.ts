@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { projectRoot, sources } from './tree.js';
 
 const ROOT = projectRoot();
-/** Benchmarks measure; `work.ts` is where a test's processor time and its limits of seconds come from. */
+/** Benchmarks measure; `cpu-time.ts` is where a test's processor time and its limits of seconds come from. */
 const MAY =
-  /^test\/(bench\/|support\/work\.ts$|architecture\/watches\.test\.ts$|e2e\/plugins\/licensing\/load\.test\.ts$)/;
+  /^test\/(bench\/|support\/cpu-time\.ts$|architecture\/watches\.test\.ts$|e2e\/plugins\/licensing\/load\.test\.ts$)/;
 const WATCHES = /\bperformance\s*\.\s*now\b|\bhrtime\b|\bcpuUsage\b|\bconsole\s*\.\s*time\b/;
 /** An expectation about the time that has passed. */
 const PASSED = /expect\(\s*(Date\.now\(\)\s*-|passed\(\)[^;]*\.(below|lessThan|most|within)\()/;

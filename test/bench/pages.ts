@@ -29,7 +29,8 @@ export async function measurePages({ print }: BenchOptions, items: number): Prom
     const pings = { ...post, name: 'heartbeats', path: '/api/watchdog/v1/ping', bodies, amount: bodies.length };
     await measure(server.url, server.pids, pings, 0);
     const session = new WebSession(server.url);
-    if ((await session.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303) throw new Error('the sign-in failed');
+    if ((await session.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303)
+      throw new Error('the sign-in failed');
     print(`\nPages with ${items} items and ${bodies.length} monitors, ${CALLS} calls each, one after the other`);
     for (const path of PAGES.split(' ')) {
       const headers = { cookie: session.cookie, accept: 'text/html' };

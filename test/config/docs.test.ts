@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { buildDefaults, renderDocs, sectionsOf } from '../../config/docs.js';
+import { buildDefaults, renderDocs, listConfigSections } from '../../config/docs.js';
 import { findPackageRoot } from '../../config/load.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 
 describe('what is made from the configuration schemas', () => {
   const root = findPackageRoot();
-  const sections = sectionsOf(BUILTIN);
+  const sections = listConfigSections(BUILTIN);
 
   it('config/default.json holds every key with its default (else: node scripts/configuration.mjs)', async () => {
     const file: unknown = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8'));

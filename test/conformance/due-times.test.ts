@@ -52,7 +52,12 @@ async function channelWith(
   return { times, channels };
 }
 const reached =
-  <T extends Doc>(times: { clampFutureTimes(): Promise<unknown> }, rows: Collection<T>, field: string, clock: ManualClock) =>
+  <T extends Doc>(
+    times: { clampFutureTimes(): Promise<unknown> },
+    rows: Collection<T>,
+    field: string,
+    clock: ManualClock,
+  ) =>
   async (): Promise<boolean> => {
     await times.clampFutureTimes();
     return (await rows.count({ [field]: { lte: clock.iso() } })) > 0;
@@ -82,7 +87,12 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
     const times = new RetryTimeCalculator({ deliveries, webhooks, clock });
     await webhooks.insert({ id: 'w' } as Webhook);
     await times.clampFutureTimes();
-    await deliveries.insert({ id: 'd', webhook_id: 'w', failures: 5, next_at: times.getTimeIn(WAIT_MS) } as WebhookDelivery);
+    await deliveries.insert({
+      id: 'd',
+      webhook_id: 'w',
+      failures: 5,
+      next_at: times.getTimeIn(WAIT_MS),
+    } as WebhookDelivery);
     return { isDue: reached(times, deliveries, 'next_at', clock) };
   },
   'a retry of a notification': async (store, clock) => {

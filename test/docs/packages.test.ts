@@ -17,7 +17,8 @@ interface Installed {
   hasInstallScript?: boolean;
 }
 
-const json = async <T>(name: string): Promise<T> => JSON.parse(await readFile(join(findPackageRoot(), name), 'utf8')) as T;
+const json = async <T>(name: string): Promise<T> =>
+  JSON.parse(await readFile(join(findPackageRoot(), name), 'utf8')) as T;
 
 const ROW = /^\| `([^`]+)` +\| (\d+) +\| [\d.]+ +\| \S.* \|$/gm;
 /** What npm installs on the machine of the table. */

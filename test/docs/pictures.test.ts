@@ -14,7 +14,9 @@ describe('the pictures of the guides', () => {
     expect(missing, 'without a dark one').to.deep.equal([]);
     expect(all).to.have.length(2 * light.length);
     const guides = (await readdir(docs)).filter((name) => name.endsWith('.md')).map((name) => join(docs, name));
-    const texts = await Promise.all([join(findPackageRoot(), 'README.md'), ...guides].map((one) => readFile(one, 'utf8')));
+    const texts = await Promise.all(
+      [join(findPackageRoot(), 'README.md'), ...guides].map((one) => readFile(one, 'utf8')),
+    );
     const shown = texts.join('\n');
     expect(
       light.filter((name) => !shown.includes(`images/${name}`)),

@@ -5,7 +5,12 @@ import type { Schema as JoiSchema } from 'joi';
 import { Failure } from '../../adapters/hapi/wire/failure.js';
 import type { SchemaDescription } from '../../adapters/hapi/openapi/schema-description.js';
 import { toJsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
-import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../../adapters/hapi/validation/validators.js';
+import {
+  BodyValidator,
+  validateParams,
+  createParamsSchema,
+  QueryValidator,
+} from '../../adapters/hapi/validation/validators.js';
 import type { RouteSpec } from '../../kernel/contract.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { bootTestKernel } from '../harness.js';

@@ -139,6 +139,8 @@ describe('kernel/contributions', () => {
       ({ plugin, spec, ready }) => `${plugin} ${spec.path} ${ready()}`,
     );
     expect(mounted).to.deep.equal(['one /a/{id} true', 'two /a/{key}/more false']);
-    expect(running[0]?.kernel.listCommands().map(({ plugin, reason }) => [plugin, reason])).to.deep.equal([['one', null]]);
+    expect(running[0]?.kernel.listCommands().map(({ plugin, reason }) => [plugin, reason])).to.deep.equal([
+      ['one', null],
+    ]);
   });
 });

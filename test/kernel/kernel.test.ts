@@ -301,7 +301,10 @@ describe('kernel', () => {
         quiet('other'),
       ]);
       expect(states(made)).to.deep.equal({ moved: 'failed: migration moved:001-first: disk full', other: 'ready' });
-      expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first', 'moved:002-second']);
+      expect((await made.kernel.system.listMigrations()).pending).to.deep.equal([
+        'moved:001-first',
+        'moved:002-second',
+      ]);
       const vital = createTestKernel([quiet('moved', { critical: true, migrations: [bad] })]);
       expect((await getRejection(vital.kernel.boot())).message).to.equal(
         'plugin moved failed: migration moved:001-first: disk full',

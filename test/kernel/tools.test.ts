@@ -18,7 +18,9 @@ const tool = (name: string, more: object = {}): ToolSpec => ({ name, title: 'T',
 
 describe('kernel: tools of routes', () => {
   it('accepts one or several tools of a route', async () => {
-    const service = await bootTestKernel([plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])])]);
+    const service = await bootTestKernel([
+      plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])]),
+    ]);
     await service.stop();
   });
 

@@ -27,7 +27,10 @@ const faultsOf = (...plugins: string[]): Promise<string[]> => reasonsOf({ plugin
 
 describe('the zoo of plugins', () => {
   const running: TestKernel[] = [];
-  const start = async (plugins: string[], more: { mode?: KernelMode; plugin_timeout_ms?: number } = {}): Promise<TestKernel> => {
+  const start = async (
+    plugins: string[],
+    more: { mode?: KernelMode; plugin_timeout_ms?: number } = {},
+  ): Promise<TestKernel> => {
     const made = await bootTestKernel([], { plugins, bases: [ZOO], ...more });
     running.push(made);
     return made;

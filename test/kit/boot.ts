@@ -27,7 +27,14 @@ import type { ManualClock } from './clock.js';
 import type { EnqueuedJob, FakeJobs, RecordingLog } from './fakes.js';
 import { checkOutput } from './output-check.js';
 import { createFakes, buildKernelParts } from './kernel-parts.js';
-import { buildCredentialHeaders, getCsrfToken, PANELS_PATH, panelsPagePlugin, visitorsPlugin, type Visitor } from './visitors.js';
+import {
+  buildCredentialHeaders,
+  getCsrfToken,
+  PANELS_PATH,
+  panelsPagePlugin,
+  visitorsPlugin,
+  type Visitor,
+} from './visitors.js';
 
 export interface BootOptions {
   /** Sections of the configuration, by plugin. */
@@ -150,7 +157,8 @@ export class TestService {
     const { as = 'public', body, form } = ask;
     const credential = buildCredentialHeaders(as);
     const cookie = credential['cookie'] ?? `svc_anon=${'a'.repeat(43)}`;
-    const fields = form && new URLSearchParams({ csrf_token: getCsrfToken(cookie.slice(cookie.indexOf('=') + 1)), ...form });
+    const fields =
+      form && new URLSearchParams({ csrf_token: getCsrfToken(cookie.slice(cookie.indexOf('=') + 1)), ...form });
     const { statusCode, headers, payload } = await this.#http.inject({
       method,
       url,

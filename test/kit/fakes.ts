@@ -228,4 +228,8 @@ export const fakeMetrics: Metrics = {
   render: async () => '',
 };
 
-export const anonymousAuthenticator: Authenticator = { authenticateBearer: async () => null, authenticateSession: async () => null, getCsrfToken: () => '' };
+export const anonymousAuthenticator: Authenticator = {
+  authenticateBearer: async () => null,
+  authenticateSession: async () => null,
+  getCsrfToken: () => '',
+};

@@ -18,7 +18,8 @@ export interface TokenVisitor {
 }
 
 const TOKEN_PREFIX = 'test-';
-const encodePrincipal = (principal: Principal): string => TOKEN_PREFIX + Buffer.from(JSON.stringify(principal)).toString('base64url');
+const encodePrincipal = (principal: Principal): string =>
+  TOKEN_PREFIX + Buffer.from(JSON.stringify(principal)).toString('base64url');
 const decodePrincipal = (secret: string): Principal | null =>
   secret.startsWith(TOKEN_PREFIX)
     ? (JSON.parse(Buffer.from(secret.slice(TOKEN_PREFIX.length), 'base64url').toString('utf8')) as Principal)

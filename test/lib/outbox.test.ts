@@ -78,7 +78,10 @@ describe('outbox', () => {
     for (const doc of others) box.send(doc, doc.outbox);
     expect([told, writes]).to.deep.equal([['a'], 1]);
     // One that got another entry meanwhile keeps it.
-    const joined = { push: { outbox: { each: [{ ...entry('e') }] } }, set: { outbox_at: formatOutboxPosition(entry('e')) } };
+    const joined = {
+      push: { outbox: { each: [{ ...entry('e') }] } },
+      set: { outbox_at: formatOutboxPosition(entry('e')) },
+    };
     await rows.change({ id: 'c' }, joined);
     await box.drain();
     expect([told, writes]).to.deep.equal([['a', 'b', 'c', 'd'], 2]);

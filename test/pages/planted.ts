@@ -59,7 +59,11 @@ export class PlantedService {
    */
   static async started(env: Record<string, string> = {}, text: string | null = null): Promise<PlantedService> {
     const mail = new MailServer();
-    const service = await TestService.createInProcess({ ...UNLIMITED, ...buildMailSettings(await mail.start()), ...env });
+    const service = await TestService.createInProcess({
+      ...UNLIMITED,
+      ...buildMailSettings(await mail.start()),
+      ...env,
+    });
     try {
       const admin = new WebSession(service.url);
       if ((await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303) throw new Error('no login');
@@ -67,7 +71,10 @@ export class PlantedService {
         [MEMBER, 'member'],
         [INSTALLER, 'installer'],
       ] as const) {
-        await service.runCommand(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
+        await service.runCommand(
+          ['user', 'create', '--username', username, '--role', role, '--password-stdin'],
+          password,
+        );
       }
       const planted = new PlantedService(service, await service.createToken(SCOPES), admin, text, mail);
       await planted.#plant();

@@ -22,7 +22,10 @@ export class BrowserVisitor {
     return (await this.post('/login', { challenge, code, next: '/account' }, '/login')).status;
   }
 
-  async enrollTotp(password: string, code: (secret: string) => string): Promise<{ secret: string; recovery: string[] }> {
+  async enrollTotp(
+    password: string,
+    code: (secret: string) => string,
+  ): Promise<{ secret: string; recovery: string[] }> {
     await this.post('/account/totp', { totp_password: password }, '/account');
     const secret = /[A-Z2-7]{32}/.exec(await (await this.get('/account/totp')).text())?.[0] ?? '';
     const enabled = await this.post('/account/totp/enable', { code: code(secret) }, '/account/totp');

@@ -3,9 +3,9 @@ import { definePlugin, type Plugin } from '../../kernel/contract.js';
 import { PROJECT_CLEANUPS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 
 interface ProjectDirectoryFake {
-  accepting: (slug: string) => Promise<unknown>;
+  requireAccepting: (slug: string) => Promise<unknown>;
   get: (slug: string) => Promise<unknown>;
-  byNumber: (number: number) => Promise<unknown>;
+  findByNumber: (number: number) => Promise<unknown>;
   list: () => Promise<unknown[]>;
 }
 
@@ -20,9 +20,9 @@ export const createFakeProjects = (directory: Partial<ProjectDirectoryFake> = {}
     setup: () => ({
       services: {
         [PROJECTS.name]: {
-          accepting: async (slug: string) => ({ slug }),
+          requireAccepting: async (slug: string) => ({ slug }),
           get: async (slug: string) => ({ slug }),
-          byNumber: async () => null,
+          findByNumber: async () => null,
           list: async () => [],
           ...directory,
         },

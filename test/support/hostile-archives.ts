@@ -3,7 +3,16 @@
  * packages). Each names the entry that the error must name.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
-import { buildGzip, buildPackage, buildPaxHeader, buildPaxRecord, TAR_END, buildTarEntry, buildTarHeader, buildTar } from './archives.js';
+import {
+  buildGzip,
+  buildPackage,
+  buildPaxHeader,
+  buildPaxRecord,
+  TAR_END,
+  buildTarEntry,
+  buildTarHeader,
+  buildTar,
+} from './archives.js';
 import { PACKAGE_LIMITS, type PackageLimits } from '../../lib/formats/archive.js';
 import { scaleRepeats } from './repeat-budget.js';
 
@@ -47,7 +56,12 @@ const buildPairCase = (what: string, first: string, second: string, why = /diffe
   bytes: () => buildPackage({ name: first, content: '1' }, { name: second, content: '2' }),
 });
 
-const buildArchiveCase = (what: string, why: RegExp, bytes: () => Buffer): HostileArchive => ({ what, entry: '', why, bytes });
+const buildArchiveCase = (what: string, why: RegExp, bytes: () => Buffer): HostileArchive => ({
+  what,
+  entry: '',
+  why,
+  bytes,
+});
 
 const buildTarCase = (what: string, entry: string, why: RegExp, bytes: () => Buffer): HostileArchive => ({
   what,
@@ -239,14 +253,17 @@ const KIND_CASES: readonly HostileArchive[] = [
     what: 'a long link of GNU',
     entry: '././@LongLink',
     why: /link/,
-    bytes: () => buildPackage(goodEntry, { name: '././@LongLink', type: 'K', content: '/etc\0' }, { name: 'odd', type: '2' }),
+    bytes: () =>
+      buildPackage(goodEntry, { name: '././@LongLink', type: 'K', content: '/etc\0' }, { name: 'odd', type: '2' }),
   },
   {
     what: 'a sparse file of pax',
     entry: 'odd',
     why: /sparse/,
     bytes: () =>
-      buildPackage(goodEntry, buildPaxHeader({ 'GNU.sparse.major': '1', 'GNU.sparse.realsize': '9999999999' }), { name: 'odd' }),
+      buildPackage(goodEntry, buildPaxHeader({ 'GNU.sparse.major': '1', 'GNU.sparse.realsize': '9999999999' }), {
+        name: 'odd',
+      }),
   },
 ];
 
@@ -259,11 +276,15 @@ const HEADER_CASES: readonly HostileArchive[] = [
     header.fill(0, 148, 156);
     return buildTar(goodEntry, header);
   }),
-  buildTarCase('an unknown kind of tar', 'bad.js', /unknown kind of tar/, () => buildTar({ name: 'bad.js', magic: 'strange\0' })),
+  buildTarCase('an unknown kind of tar', 'bad.js', /unknown kind of tar/, () =>
+    buildTar({ name: 'bad.js', magic: 'strange\0' }),
+  ),
   buildTarCase('a size that is no number', 'bad.js', /broken number/, () =>
     buildTar({ name: 'bad.js', size: Buffer.from('00000000zz7\0') }),
   ),
-  buildTarCase('a negative size', 'bad.js', /broken number/, () => buildTar({ name: 'bad.js', size: Buffer.alloc(12, 0xff) })),
+  buildTarCase('a negative size', 'bad.js', /broken number/, () =>
+    buildTar({ name: 'bad.js', size: Buffer.alloc(12, 0xff) }),
+  ),
   buildTarCase('a size beyond all numbers', 'bad.js', /broken number/, () =>
     buildTar({ name: 'bad.js', size: Buffer.concat([Buffer.from([0x80]), Buffer.alloc(11, 0xff)]) }),
   ),
@@ -273,7 +294,9 @@ const HEADER_CASES: readonly HostileArchive[] = [
   buildTarCase('a directory with content', 'lib/', /directory with content/, () =>
     buildTar(goodEntry, { name: 'lib/', type: '5', content: 'x' }),
   ),
-  buildTarCase('a file with a slash at its end', 'lib/', /ends with a slash/, () => buildTar(goodEntry, { name: 'lib/', content: 'x' })),
+  buildTarCase('a file with a slash at its end', 'lib/', /ends with a slash/, () =>
+    buildTar(goodEntry, { name: 'lib/', content: 'x' }),
+  ),
   buildTarCase('a file without a name', '', /no name/, () => buildTar(goodEntry, { name: '', content: 'x' })),
   buildTarCase('two sizes', 'bad.js', /two sizes/, () =>
     buildTar(buildPaxHeader({ path: 'bad.js', size: '0' }), { name: 'bad.js', content: 'x'.repeat(600) }),
@@ -290,7 +313,9 @@ const HEADER_CASES: readonly HostileArchive[] = [
   buildTarCase('a pax record without a key', 'x', /broken pax record/, () =>
     buildTar({ name: 'x', type: 'x', content: '6 =a \n' }),
   ),
-  buildTarCase('a pax record without =', 'x', /broken pax record/, () => buildTar({ name: 'x', type: 'x', content: '9 patha \n' })),
+  buildTarCase('a pax record without =', 'x', /broken pax record/, () =>
+    buildTar({ name: 'x', type: 'x', content: '9 patha \n' }),
+  ),
   buildTarCase('two paths in one pax header', 'x', /two pax records/, () =>
     buildTar(
       { name: 'x', type: 'x', content: Buffer.concat([buildPaxRecord('path', 'a'), buildPaxRecord('path', '/b')]) },
@@ -351,7 +376,9 @@ const FRAME_CASES: readonly HostileArchive[] = [
   buildArchiveCase('a zip file', /no gzip file/, () => Buffer.from('PK\x03\x04'.padEnd(200, '\0'))),
   buildArchiveCase('an unknown method', /unknown method/, () => buildGzip(buildTar(goodEntry), { method: 7 })),
   buildArchiveCase('a reserved flag', /unknown method or flag/, () => buildGzip(buildTar(goodEntry), { flags: 0x80 })),
-  buildArchiveCase('a header that is cut', /inside its gzip header/, () => buildGzip(buildTar(goodEntry), { flags: 4 }).subarray(0, 11)),
+  buildArchiveCase('a header that is cut', /inside its gzip header/, () =>
+    buildGzip(buildTar(goodEntry), { flags: 4 }).subarray(0, 11),
+  ),
   buildArchiveCase('a file name in the header without an end', /too long/, () =>
     buildGzip(buildTar(goodEntry), { flags: 8, fields: Buffer.alloc(5_000, 65) }),
   ),
@@ -361,14 +388,18 @@ const FRAME_CASES: readonly HostileArchive[] = [
   buildArchiveCase('a wrong CRC', /wrong CRC/, () => buildGzip(buildTar(goodEntry), { crc: 1 })),
   buildArchiveCase('a wrong size', /wrong size/, () => buildGzip(buildTar(goodEntry), { size: 1 })),
   buildArchiveCase('a file cut inside its data', /broken or cut short/, () => buildPackage(goodEntry).subarray(0, 60)),
-  buildArchiveCase('a file cut inside its trailer', /broken|cut short|CRC/, () => buildPackage(goodEntry).subarray(0, -3)),
+  buildArchiveCase('a file cut inside its trailer', /broken|cut short|CRC/, () =>
+    buildPackage(goodEntry).subarray(0, -3),
+  ),
   buildArchiveCase('data that is no deflate', /broken or cut short/, () =>
     Buffer.concat([buildGzip(buildTar(goodEntry)).subarray(0, 10), Buffer.alloc(100, 0xff)]),
   ),
   buildArchiveCase('trailing garbage', /after its only gzip member/, () =>
     Buffer.concat([buildPackage(goodEntry), Buffer.from('garbage')]),
   ),
-  buildArchiveCase('trailing zeros', /after its only gzip member/, () => Buffer.concat([buildPackage(goodEntry), Buffer.alloc(512)])),
+  buildArchiveCase('trailing zeros', /after its only gzip member/, () =>
+    Buffer.concat([buildPackage(goodEntry), Buffer.alloc(512)]),
+  ),
   buildArchiveCase('much trailing garbage', /after its only gzip member/, () =>
     Buffer.concat([buildPackage(goodEntry), Buffer.alloc(1_000_000, 7)]),
   ),
@@ -386,7 +417,9 @@ const FRAME_CASES: readonly HostileArchive[] = [
 
 const BOMB_CASES: readonly HostileArchive[] = [
   {
-    ...buildArchiveCase('more than 200:1', /200 times/, () => buildPackage({ name: 'zeros', content: Buffer.alloc(65 * 1024 ** 2) })),
+    ...buildArchiveCase('more than 200:1', /200 times/, () =>
+      buildPackage({ name: 'zeros', content: Buffer.alloc(65 * 1024 ** 2) }),
+    ),
     entry: 'zeros',
     slow: true,
   },
@@ -398,7 +431,9 @@ const BOMB_CASES: readonly HostileArchive[] = [
     slow: true,
   },
   {
-    ...buildArchiveCase('an endless end', /200 times/, () => buildGzip(Buffer.concat([buildTar(goodEntry), Buffer.alloc(66 * 1024 ** 2)]))),
+    ...buildArchiveCase('an endless end', /200 times/, () =>
+      buildGzip(Buffer.concat([buildTar(goodEntry), Buffer.alloc(66 * 1024 ** 2)])),
+    ),
     entry: goodEntry.name,
     slow: true,
   },

@@ -14,7 +14,8 @@ import { ADMIN_BOOTSTRAP } from '../../ports/domain/access.js';
 import { waitUntil } from '../harness.js';
 
 /** Settings that change the keys, the store or the account of a first start. */
-const CUSTOM_START_SETTING = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
+const CUSTOM_START_SETTING =
+  /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
 
 export const hasDefaultStart = (settings: Record<string, string>): boolean =>
   !Object.keys(settings).some((name) => CUSTOM_START_SETTING.test(name));
@@ -40,7 +41,10 @@ async function createTemporaryFolder(): Promise<string> {
   return dir;
 }
 
-async function createPrepared(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
+async function createPrepared(
+  envOf: (dir: string) => NodeJS.ProcessEnv,
+  passwordCost: number | undefined,
+): Promise<string> {
   const dir = await createTemporaryFolder();
   const configuration = await loadConfig({ env: envOf(dir) });
   const threads = false;
@@ -62,7 +66,8 @@ async function createPrepared(envOf: (dir: string) => NodeJS.ProcessEnv, passwor
   driver.close();
   const kept = await createTemporaryFolder();
   for (const name of await readdir(dir)) {
-    if (!LOG_FILES.has(name)) await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
+    if (!LOG_FILES.has(name))
+      await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
   }
   return kept;
 }
@@ -82,7 +87,8 @@ async function getShared(
       throw error;
     },
   );
-  if (first) await cp(await createPrepared(envOf, passwordCost), `${place}.made`, { recursive: true, preserveTimestamps: true });
+  if (first)
+    await cp(await createPrepared(envOf, passwordCost), `${place}.made`, { recursive: true, preserveTimestamps: true });
   if (first) await rename(`${place}.made`, place);
   else await waitUntil('the prepared directory', () => existsSync(place), PREPARE_TIMEOUT_MS);
   return place;
@@ -111,7 +117,9 @@ export async function prepareKeys(dir: string, envOf: (dir: string) => NodeJS.Pr
 }
 
 function getPrepared(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost?: number): Promise<string> {
-  const known = preparedDirectories.get(passwordCost) ?? (SHARED_FOLDER ? getShared(SHARED_FOLDER, envOf, passwordCost) : createPrepared(envOf, passwordCost));
+  const known =
+    preparedDirectories.get(passwordCost) ??
+    (SHARED_FOLDER ? getShared(SHARED_FOLDER, envOf, passwordCost) : createPrepared(envOf, passwordCost));
   preparedDirectories.set(passwordCost, known);
   return known;
 }

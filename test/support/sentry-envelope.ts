@@ -94,7 +94,9 @@ export function buildSentryEnvelope(event: Record<string, unknown>, dsn?: string
  */
 export function createEnvelopeSource(groups: number, bytes: number): () => string {
   const id = 'e'.repeat(32);
-  const prepared = Array.from({ length: groups }, (_, g) => buildSentryEnvelope(buildSentryEvent(g, id, bytes)).split(id));
+  const prepared = Array.from({ length: groups }, (_, g) =>
+    buildSentryEnvelope(buildSentryEvent(g, id, bytes)).split(id),
+  );
   const run = randomBytes(10).toString('hex');
   let n = 0;
   return () => {

@@ -17,7 +17,10 @@ export const CLI_PATH = fileURLToPath(new URL('../../main.js', import.meta.url))
  * Adds options that speed up short runs. They slow down long-running services, so benchmarks set
  * `asUsersRunIt`.
  */
-const buildProgram = (cli: string, asUsersRunIt = false): string[] => [...(asUsersRunIt ? [] : SHORT_RUN_NODE_OPTIONS), cli];
+const buildProgram = (cli: string, asUsersRunIt = false): string[] => [
+  ...(asUsersRunIt ? [] : SHORT_RUN_NODE_OPTIONS),
+  cli,
+];
 export const CLI_PROGRAM = buildProgram(CLI_PATH);
 export const ADMIN_ACCOUNT = { username: 'admin', password: 'correct-horse-battery-staple' };
 export const SHARED_KEY = 'shared-key-for-tests-only-0123456789';
@@ -136,7 +139,8 @@ export class TestService {
     passwordCost?: number,
   ): Promise<TestService> {
     const service = await TestService.createEmpty(extra, dataDir);
-    if (dataDir === undefined && hasDefaultStart(extra)) await prepareDataDir(service.dataDir, buildServiceEnv, passwordCost);
+    if (dataDir === undefined && hasDefaultStart(extra))
+      await prepareDataDir(service.dataDir, buildServiceEnv, passwordCost);
     return service;
   }
 
@@ -224,7 +228,9 @@ export class TestService {
   }
 
   async runCommand<T = Record<string, unknown>>(words: readonly string[], input = ''): Promise<T> {
-    return this.#here === null ? runPluginCommand<T>(this.env, words, input) : ((await runOnService(this.#here, words, input)) as T);
+    return this.#here === null
+      ? runPluginCommand<T>(this.env, words, input)
+      : ((await runOnService(this.#here, words, input)) as T);
   }
 
   async createToken(scopes: string, project?: string): Promise<string> {

@@ -98,7 +98,9 @@ export class PluginStores {
       {
         name: 'sqlite',
         open: () =>
-          this.#lendStore('sqlite', () => this.ensureCollections(new SqliteStore({ path: createFilePath(), durability: 'normal' }))),
+          this.#lendStore('sqlite', () =>
+            this.ensureCollections(new SqliteStore({ path: createFilePath(), durability: 'normal' })),
+          ),
       },
     ];
   }

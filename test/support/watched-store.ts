@@ -79,7 +79,8 @@ export function isCoveredByIndex({ method, filter, sort }: RecordedQuery, indexe
   }
   if (indexes.some(({ fields: [path = ''] }) => isRange(filter[path]))) return true;
   return (
-    (filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isCoveredByIndex({ ...EMPTY_QUERY, filter: part }, indexes))
+    (filter.or ?? []).length > 0 &&
+    (filter.or ?? []).every((part) => isCoveredByIndex({ ...EMPTY_QUERY, filter: part }, indexes))
   );
 }
 
@@ -101,7 +102,8 @@ function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>):
   return (
     values.some((path) => isRange(filter[path]) || has(path, 'has', 'has_any')) ||
     search.some((path) => has(path, 'contains')) ||
-    ((filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isSelectiveLookup({ ...asked, filter: part }, spec)))
+    ((filter.or ?? []).length > 0 &&
+      (filter.or ?? []).every((part) => isSelectiveLookup({ ...asked, filter: part }, spec)))
   );
 }
 

@@ -112,7 +112,9 @@ describe('aos/testing', () => {
   it('fails where the service fails: a missing dependency, a plugin that throws, an invalid section', async () => {
     expect((await getRejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
     const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
-    expect((await getRejection(boot([broken as never]))).message).to.match(/^plugin broken failed: .*rotues is not known/);
+    expect((await getRejection(boot([broken as never]))).message).to.match(
+      /^plugin broken failed: .*rotues is not known/,
+    );
     const config = { chat: { rooom: 'x' } };
     expect((await getRejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
   });

@@ -330,7 +330,9 @@ describe('charts', () => {
 
   it('scale columns of a row to their list, with a visible minimum', () => {
     expect(buildBarPath([0, 1, 500, 1000], 40, 20, 1000)).to.equal('M10,20v-2h7v2zM20,20v-10h7v10zM30,20v-20h7v20z');
-    expect(buildBarPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal('M10,20v-20h7v20z');
+    expect(buildBarPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal(
+      'M10,20v-20h7v20z',
+    );
     expect(buildBarPath([], 20, 20, 1)).to.equal('');
     const row = render('{{sparkline counts top=1000 label="Hits"}}', { counts: [0, 1000] });
     expect(row)

@@ -44,7 +44,8 @@ export function engine(timezone = 'Europe/Zurich'): typeof Handlebars {
   const own = Handlebars.create();
   // The adapter's own helper; what it adds to the address is no matter here.
   own.registerHelper('asset', (path: unknown) => `/assets/${String(path)}`);
-  for (const [name, helper] of Object.entries(createHelpers({ timezone, now: () => NOW }))) own.registerHelper(name, helper);
+  for (const [name, helper] of Object.entries(createHelpers({ timezone, now: () => NOW })))
+    own.registerHelper(name, helper);
   for (const { file, source } of templates()) {
     const name = partialOf(file);
     if (name !== null) own.registerPartial(name, source);

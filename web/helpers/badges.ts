@@ -85,7 +85,8 @@ const BADGE_CLASSES: Record<Tone, string> = {
   neutral: 'bg-secondary-lt',
 };
 
-const formatWords = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : toText(value).replaceAll('_', ' '));
+const formatWords = (value: unknown): string =>
+  value === 'wont_fix' ? 'won’t fix' : toText(value).replaceAll('_', ' ');
 const initial = (value: unknown): string => Array.from(toText(value))[0]?.toUpperCase() ?? '';
 const sentence = (value: unknown): string => initial(value) + Array.from(formatWords(value)).slice(1).join('');
 
@@ -144,4 +145,11 @@ function renderSprite(name: string, style: string, label: string): Html {
   return new Html(`<svg${set}><use href="/assets/icons.svg#i-${name}"></use></svg>`);
 }
 
-export const badgeHelpers: Record<string, Helper> = { badge: renderBadge, 'severity-badge': renderSeverity, icon: renderIcon, words: formatWords, sentence, initial };
+export const badgeHelpers: Record<string, Helper> = {
+  badge: renderBadge,
+  'severity-badge': renderSeverity,
+  icon: renderIcon,
+  words: formatWords,
+  sentence,
+  initial,
+};

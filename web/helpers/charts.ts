@@ -63,7 +63,13 @@ export function buildBarPath(values: readonly number[], width: number, height: n
 function renderSparkBars(counts: readonly number[], width: number, height: number, top: number, label: string): Html {
   const path = buildBarPath(counts, width, height - 1, Math.max(top, 1));
   const base = `<path d="M0 ${height - 0.5}H${width}" class="spark-base"/>`;
-  return renderFrame('spark', width, height, label, `${path === '' ? '' : `<path d="${path}" class="spark-bars"/>`}${base}`);
+  return renderFrame(
+    'spark',
+    width,
+    height,
+    label,
+    `${path === '' ? '' : `<path d="${path}" class="spark-bars"/>`}${base}`,
+  );
 }
 
 function renderSparkline(...args: unknown[]): Html {

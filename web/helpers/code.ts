@@ -4,7 +4,12 @@ function renderCodeBlock(...args: unknown[]): Html {
   const { values, hash } = splitArguments(args);
   const value = values[0];
   const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
-  const set = renderAttributes({ class: 'code', tabindex: 0, role: 'group', 'aria-label': toText(hash['label']) || 'Code' });
+  const set = renderAttributes({
+    class: 'code',
+    tabindex: 0,
+    role: 'group',
+    'aria-label': toText(hash['label']) || 'Code',
+  });
   return new Html(`<pre${set}><code>${escapeHtml(text)}</code></pre>`);
 }
 
@@ -32,7 +37,9 @@ function renderStackTrace(...args: unknown[]): Html {
 
 function renderProse(value: unknown): Html {
   const parts = toText(value).split(/`([^`\n]+)`/);
-  return new Html(parts.map((part, i) => (i % 2 === 1 ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part))).join(''));
+  return new Html(
+    parts.map((part, i) => (i % 2 === 1 ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part))).join(''),
+  );
 }
 
 function renderCopyCommand(...args: unknown[]): Html {
@@ -51,4 +58,9 @@ function renderCopyCommand(...args: unknown[]): Html {
   );
 }
 
-export const codeHelpers: Record<string, Helper> = { 'code-block': renderCodeBlock, 'stack-trace': renderStackTrace, 'copy-command': renderCopyCommand, prose: renderProse };
+export const codeHelpers: Record<string, Helper> = {
+  'code-block': renderCodeBlock,
+  'stack-trace': renderStackTrace,
+  'copy-command': renderCopyCommand,
+  prose: renderProse,
+};

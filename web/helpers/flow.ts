@@ -1,7 +1,9 @@
 import { renderAttributes, escapeHtml, Html, memoize, toNumber, toText, splitArguments, type Helper } from './html.js';
 
 const CHART_WIDTH = 720;
-const getTitleFormat = memoize(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
+const getTitleFormat = memoize(
+  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
 
 interface FlowDay {
   date: string;
@@ -67,7 +69,9 @@ function renderFlowChart(...args: unknown[]): Html {
     'aria-label': toText(hash['label']) || 'New, resolved and regressed items per day',
     preserveAspectRatio: 'none',
   });
-  return new Html(`<svg${set}>${columns.join('')}<path class="flow-line" d="M0 ${ground + 0.5}H${CHART_WIDTH}"/></svg>`);
+  return new Html(
+    `<svg${set}>${columns.join('')}<path class="flow-line" d="M0 ${ground + 0.5}H${CHART_WIDTH}"/></svg>`,
+  );
 }
 
 export const flowHelpers: Record<string, Helper> = { 'flow-chart': renderFlowChart };

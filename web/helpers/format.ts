@@ -2,7 +2,9 @@ import { formatSentence } from '../../lib/sentence.js';
 import { memoize, toNumber, toText, splitArguments, type Helper } from './html.js';
 
 const getNumberFormat = memoize(() => new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }));
-const getCompactFormat = memoize(() => new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 }));
+const getCompactFormat = memoize(
+  () => new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 }),
+);
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 export function formatNumber(value: unknown): string {

@@ -40,7 +40,12 @@ function renderExternalLink(...args: unknown[]): Html {
   const target = toSafeUrl(values[0]);
   const shown = escapeHtml(hash['text'] ?? values[0]);
   if (target === null) return new Html(shown);
-  const set = renderAttributes({ href: target, rel: 'noopener noreferrer nofollow', target: '_blank', class: 'external' });
+  const set = renderAttributes({
+    href: target,
+    rel: 'noopener noreferrer nofollow',
+    target: '_blank',
+    class: 'external',
+  });
   return new Html(`<a${set}>${shown}<span class="visually-hidden"> (opens a new tab)</span></a>`);
 }
 

@@ -14,7 +14,8 @@ interface DocumentOrigin {
 }
 
 const EXTERNAL_ORIGIN: DocumentOrigin = { base: null, folder: '' };
-const getOrigin = (env: Env | undefined): DocumentOrigin => (env?.['origin'] as DocumentOrigin | undefined) ?? EXTERNAL_ORIGIN;
+const getOrigin = (env: Env | undefined): DocumentOrigin =>
+  (env?.['origin'] as DocumentOrigin | undefined) ?? EXTERNAL_ORIGIN;
 const getAttribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? '');
 
 const SCHEME_PATTERN = /^\s*[a-z][a-z0-9+.-]*:/i;

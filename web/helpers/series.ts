@@ -105,7 +105,10 @@ const createSeriesChart =
     const y = Y_SCALE.domain(getDomain(points, mean === null ? [] : [mean - stddev, mean + stddev], unit));
     const drawn = insertGaps(points, bucket * MAX_GAP_BUCKETS);
     const ticks = y.ticks(TICK_COUNT);
-    const times = addZone(listTimeTicks(from, to, clock.timezone, clock.hours), (at) => getTimeFormats(clock).minute(at).zone);
+    const times = addZone(
+      listTimeTicks(from, to, clock.timezone, clock.hours),
+      (at) => getTimeFormats(clock).minute(at).zone,
+    );
     const parts = [
       ...renderBand(mean, stddev, y),
       ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${CHART_WIDTH}"/>`),
@@ -159,7 +162,13 @@ const two = (n: number): number => Math.round(n * 100) / 100;
 function renderBand(mean: number | null, stddev: number, y: (value: number) => number): string[] {
   if (mean === null) return [];
   const high = two(y(mean + stddev));
-  const set = renderAttributes({ class: 'series-band', x: 0, y: high, width: CHART_WIDTH, height: two(y(mean - stddev) - high) });
+  const set = renderAttributes({
+    class: 'series-band',
+    x: 0,
+    y: high,
+    width: CHART_WIDTH,
+    height: two(y(mean - stddev) - high),
+  });
   return [`<rect${set}/>`, `<path class="series-mean" d="M0 ${two(y(mean))}H${CHART_WIDTH}"/>`];
 }
 

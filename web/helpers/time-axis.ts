@@ -27,7 +27,8 @@ export interface TimeTick {
  */
 export function listTimeTicks(from: number, to: number, zone: string, hours: 12 | 24 = 24): TimeTick[] {
   if (!(to > from)) return [];
-  const step = STEPS_MS.find((one) => (to - from) / one <= MAX_TICKS) ?? Math.ceil((to - from) / MAX_TICKS / DAY_MS) * DAY_MS;
+  const step =
+    STEPS_MS.find((one) => (to - from) / one <= MAX_TICKS) ?? Math.ceil((to - from) / MAX_TICKS / DAY_MS) * DAY_MS;
   const ticks: TimeTick[] = [];
   const first = Math.floor(Date.parse(`${toLocalTime(from, zone)}Z`) / step) * step;
   for (let local = first; ticks.length <= MAX_TICKS; local += step) {

@@ -140,4 +140,5 @@ export function createTimeHelpers({ timezone, now }: TimeOptions): Record<string
   };
 }
 
-const renderZonedText = ({ text, zone }: ZonedText): string => `${escapeHtml(text)} <span class="when-zone">${escapeHtml(zone)}</span>`;
+const renderZonedText = ({ text, zone }: ZonedText): string =>
+  `${escapeHtml(text)} <span class="when-zone">${escapeHtml(zone)}</span>`;

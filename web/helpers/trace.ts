@@ -87,7 +87,11 @@ function renderStackParts(...args: unknown[]): Html {
   const { values, hash } = splitArguments(args);
   const all = toFieldsList(values[0]).map(renderPart);
   if (all.length === 0) return new Html('');
-  const set = renderAttributes({ class: 'trace-parts', role: 'group', 'aria-label': toText(hash['label']) || 'Stack trace' });
+  const set = renderAttributes({
+    class: 'trace-parts',
+    role: 'group',
+    'aria-label': toText(hash['label']) || 'Stack trace',
+  });
   return new Html(`<div${set}>${all.join('')}</div>`);
 }
 

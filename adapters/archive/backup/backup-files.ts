@@ -69,7 +69,12 @@ export async function findNewestBackupIn(
  * leftovers of killed runs.
  * @param needed version whose copies are retained for a rollback, or null
  */
-export async function pruneBackups(folder: string, keep: number, now: number, needed: string | null = null): Promise<void> {
+export async function pruneBackups(
+  folder: string,
+  keep: number,
+  now: number,
+  needed: string | null = null,
+): Promise<void> {
   const isNeeded = ({ before }: BackupName): boolean => needed !== null && before === toNamePart(needed);
   const all = (await listBackups(folder)).filter((one) => !isNeeded(one));
   for (const isCopy of [false, true])

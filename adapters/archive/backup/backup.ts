@@ -7,7 +7,13 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { ArchiveHead } from '../container/head.js';
-import { requireMissingFile, toReadableError, createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
+import {
+  requireMissingFile,
+  toReadableError,
+  createTextEntry,
+  writeArchive,
+  type ArchiveEntry,
+} from '../container/writer.js';
 import { readTextFile } from '../files.js';
 import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
 import { removeStaleFiles, withStoreCopy } from '../temporary-files.js';

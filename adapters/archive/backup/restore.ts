@@ -12,7 +12,13 @@ import { ArchiveRejectedError } from '../container/archive-rejected-error.js';
 import { toReadableError } from '../container/writer.js';
 import { syncFolder } from '../../../lib/folders.js';
 import { getErrorCode, fileExists, readTextFile, writePrivateFile } from '../files.js';
-import { parsePlacedPackage, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
+import {
+  parsePlacedPackage,
+  putPackages,
+  StagedPackages,
+  type PackageTarget,
+  type PlacedPackage,
+} from '../packages.js';
 import { getKeyEntry, STORE_ENTRY } from './backup.js';
 
 const STAGING_FOLDER = 'restore';
@@ -53,7 +59,11 @@ const getUnpackedPath = (store: string): string => `${store}.restoring`;
  * The caller must ensure that the target is empty and not in use.
  * @throws ArchiveRejected when nothing was put in place; Error (one sentence)
  */
-export async function restoreBackup(file: string, target: RestoreTarget, check: CheckStoreFile): Promise<RestoreSummary> {
+export async function restoreBackup(
+  file: string,
+  target: RestoreTarget,
+  check: CheckStoreFile,
+): Promise<RestoreSummary> {
   const staging = join(target.dataDir, STAGING_FOLDER);
   await rm(staging, { recursive: true, force: true });
   await mkdir(join(staging, PLACES_FOLDER), { recursive: true, mode: 0o700 });
@@ -74,7 +84,10 @@ export async function restoreBackup(file: string, target: RestoreTarget, check: 
       } else {
         const placed = await packages.stageEntry(entry, content);
         if (placed !== null)
-          await writePrivateFile(join(staging, PLACES_FOLDER, `${String(++places).padStart(6, '0')}.json`), JSON.stringify(placed));
+          await writePrivateFile(
+            join(staging, PLACES_FOLDER, `${String(++places).padStart(6, '0')}.json`),
+            JSON.stringify(placed),
+          );
       }
     });
     if (stores !== 1) throw new ArchiveRejectedError(`${file} holds no ${STORE_ENTRY}`);
@@ -112,7 +125,8 @@ async function* requirePrefix(text: string, content: AsyncIterable<Uint8Array>):
   if (first) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} that is empty`);
 }
 
-export const isRestoreReady = (dataDir: string): Promise<boolean> => fileExists(join(dataDir, STAGING_FOLDER, READY_FILE));
+export const isRestoreReady = (dataDir: string): Promise<boolean> =>
+  fileExists(join(dataDir, STAGING_FOLDER, READY_FILE));
 
 /**
  * Moves a validated restore into place, also after a crash.

@@ -39,16 +39,20 @@ export function parseArchiveHead(text: string): ArchiveHead {
   const head = parseArchiveJson(text) as Partial<ArchiveHead> | null;
   if (head?.format !== 'aos-archive') throw new ArchiveRejectedError('is no archive of AOS');
   if (head.format_version !== FORMAT_VERSION)
-    throw new ArchiveRejectedError(`has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`);
+    throw new ArchiveRejectedError(
+      `has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`,
+    );
   const { kind, keys, migrations } = head;
   if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejectedError('is of an unknown kind');
   if (migrations !== null && !Array.isArray(migrations)) throw createIncompleteError();
   const texts = [head.version, head.created_at, head.engine, ...(migrations ?? [])];
-  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null) throw createIncompleteError();
+  if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null)
+    throw createIncompleteError();
   return head as ArchiveHead;
 }
 
-const createIncompleteError = (): ArchiveRejectedError => new ArchiveRejectedError(`has a ${HEAD_ENTRY} that is not whole`);
+const createIncompleteError = (): ArchiveRejectedError =>
+  new ArchiveRejectedError(`has a ${HEAD_ENTRY} that is not whole`);
 
 /** @throws ArchiveRejected */
 export function parseArchiveJson(text: string): unknown {

@@ -5,7 +5,14 @@
 import { createReadStream } from 'node:fs';
 import { readPackage, UnsafePackage, type FileEntry } from '../../../lib/formats/archive.js';
 import { getErrorCode } from '../files.js';
-import { HASHES_ENTRY, HEAD_ENTRY, parseArchiveHead, parseArchiveJson, type ArchiveHead, type ArchiveKind } from './head.js';
+import {
+  HASHES_ENTRY,
+  HEAD_ENTRY,
+  parseArchiveHead,
+  parseArchiveJson,
+  type ArchiveHead,
+  type ArchiveKind,
+} from './head.js';
 import { ArchiveRejectedError } from './archive-rejected-error.js';
 import type { EntryHash } from './writer.js';
 
@@ -63,7 +70,11 @@ const KIND_HINTS: Readonly<Record<ArchiveKind, string>> = {
 };
 
 /** @throws ArchiveRejected when it is larger than `most` bytes */
-export async function readEntryText(entry: FileEntry, content: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+export async function readEntryText(
+  entry: FileEntry,
+  content: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<string> {
   if (entry.size > most) throw new ArchiveRejectedError(`has ${entry.path} with more than ${most} bytes`);
   const pieces: Uint8Array[] = [];
   // The reader reuses its buffer.
@@ -80,7 +91,8 @@ function compareHashes(found: readonly EntryHash[], told: unknown): void {
     if (path === HASHES_ENTRY) continue;
     const entry = hashes.get(path);
     if (entry === undefined) throw new ArchiveRejectedError(`holds ${path}, which its ${HASHES_ENTRY} does not name`);
-    if (entry.size !== size || entry.sha256 !== sha256) throw new ArchiveRejectedError(`holds ${path} with another content`);
+    if (entry.size !== size || entry.sha256 !== sha256)
+      throw new ArchiveRejectedError(`holds ${path} with another content`);
     hashes.delete(path);
   }
   const [missing] = hashes.keys();

@@ -119,7 +119,10 @@ async function* buildTar(
   yield Buffer.alloc(2 * BLOCK_BYTES);
 }
 
-async function* buildTarEntry({ path, size, content, sha256 }: ArchiveEntry, hashes: EntryHash[]): AsyncGenerator<Buffer> {
+async function* buildTarEntry(
+  { path, size, content, sha256 }: ArchiveEntry,
+  hashes: EntryHash[],
+): AsyncGenerator<Buffer> {
   const block = Buffer.alloc(BLOCK_BYTES);
   const header = new Header({ path, size, mode: PRIVATE_FILE_MODE, uid: 0, gid: 0, mtime: new Date(0), type: 'File' });
   if (header.encode(block)) throw new Error(`${path} cannot be the name of an entry`);

@@ -40,9 +40,11 @@ export interface ExportContents {
   sha256: string;
 }
 
-export const isExportedCollection = (collection: string): boolean => !STORE_COLLECTIONS.has(collection) && !collection.startsWith('sqlite_');
+export const isExportedCollection = (collection: string): boolean =>
+  !STORE_COLLECTIONS.has(collection) && !collection.startsWith('sqlite_');
 
-export const isIndexMigration = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS_COLLECTION && INDEX_MIGRATION_PATTERN.test(id);
+export const isIndexMigration = (collection: string, { id }: Doc): boolean =>
+  collection === MIGRATIONS_COLLECTION && INDEX_MIGRATION_PATTERN.test(id);
 
 /** Fingerprints of keys are in the archive's description; an import writes them again. */
 const FINGERPRINTS_COLLECTION = 'kernel_keys';

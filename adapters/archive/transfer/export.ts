@@ -51,7 +51,8 @@ export async function writeExport(
   const places: ReleaseLocation[] = [];
   const told: { contents: ExportContents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for (const name of (await store.listCollections()).filter(isExportedCollection)) yield* iterateParts(store, name, hash);
+    for (const name of (await store.listCollections()).filter(isExportedCollection))
+      yield* iterateParts(store, name, hash);
     await requireWholeStore(store);
     told.contents = hash.getContents();
     yield createTextEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);

@@ -96,7 +96,8 @@ export async function validateExport(file: string): Promise<{ head: ArchiveHead;
     const collection = parseEntryCollection(entry.path);
     if (collection !== null) {
       if (told !== null) throw new ArchiveRejectedError(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
-      if (!isExportedCollection(collection)) throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+      if (!isExportedCollection(collection))
+        throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
       const text = await readEntryText(entry, content, MAX_PART_BYTES);
       hash.add(collection, text, parseDocuments(text, entry.path).length);
     } else if (entry.path === CONTENTS_ENTRY) told = await readEntryText(entry, content, MAX_PART_BYTES);
@@ -157,7 +158,8 @@ export async function importDocuments(
 }
 
 async function emptyStore(store: DocumentStore): Promise<void> {
-  for (const name of await store.listCollections()) if (name !== MOVES_COLLECTION) await store.collection<Doc>(name).remove({});
+  for (const name of await store.listCollections())
+    if (name !== MOVES_COLLECTION) await store.collection<Doc>(name).remove({});
 }
 
 async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[]): Promise<void> {

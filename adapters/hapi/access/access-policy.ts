@@ -100,8 +100,17 @@ export class AccessPolicy {
   }
 }
 
-const isRuleList = (access: AccessRule | readonly AccessRule[]): access is readonly AccessRule[] => Array.isArray(access);
+const isRuleList = (access: AccessRule | readonly AccessRule[]): access is readonly AccessRule[] =>
+  Array.isArray(access);
 
 const BEARER_CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="aos"' } };
-export const CREDENTIAL_MISSING = new Failure('unauthorized', 'A credential is needed: `Authorization: Bearer <token>`.', BEARER_CHALLENGE);
-export const UNAUTHORIZED = new Failure('unauthorized', 'The credential is unknown, expired or revoked.', BEARER_CHALLENGE);
+export const CREDENTIAL_MISSING = new Failure(
+  'unauthorized',
+  'A credential is needed: `Authorization: Bearer <token>`.',
+  BEARER_CHALLENGE,
+);
+export const UNAUTHORIZED = new Failure(
+  'unauthorized',
+  'The credential is unknown, expired or revoked.',
+  BEARER_CHALLENGE,
+);

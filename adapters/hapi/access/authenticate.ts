@@ -7,7 +7,8 @@ import type { Failure } from '../wire/failure.js';
 
 const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 
-export const parseBearerToken = (authorization: string): string | null => BEARER_PATTERN.exec(authorization)?.[1] ?? null;
+export const parseBearerToken = (authorization: string): string | null =>
+  BEARER_PATTERN.exec(authorization)?.[1] ?? null;
 
 /**
  * Resolves the caller, or fails with 401. The session cookie counts only without an `Authorization`

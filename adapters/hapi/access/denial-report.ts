@@ -11,8 +11,20 @@ const DENIAL_KINDS: Readonly<Partial<Record<string, RequestRejection['what']>>> 
   csrf_failed: 'csrf',
 };
 
-export function reportDenial(authenticator: Authenticator, failure: Failure, path: string, call: IncomingRequest): void {
-  const what = failure === CREDENTIAL_MISSING || failure instanceof ChallengeFailure ? undefined : DENIAL_KINDS[failure.code];
+export function reportDenial(
+  authenticator: Authenticator,
+  failure: Failure,
+  path: string,
+  call: IncomingRequest,
+): void {
+  const what =
+    failure === CREDENTIAL_MISSING || failure instanceof ChallengeFailure ? undefined : DENIAL_KINDS[failure.code];
   if (what === undefined) return;
-  authenticator.recordRejection?.({ what, path, address: call.address, request_id: call.id, principal: call.principal });
+  authenticator.recordRejection?.({
+    what,
+    path,
+    address: call.address,
+    request_id: call.id,
+    principal: call.principal,
+  });
 }

@@ -86,14 +86,24 @@ export class BodyReader {
   }
 
   /** Without a credential, no more than these first kilobytes are read. */
-  async readHead(req: IncomingMessage, route: RouteBodyOptions, address: string, keep: RetainReservation): Promise<BodyHead | Failure> {
+  async readHead(
+    req: IncomingMessage,
+    route: RouteBodyOptions,
+    address: string,
+    keep: RetainReservation,
+  ): Promise<BodyHead | Failure> {
     const sender = { key: address, known: false };
     const wire = this.#open(req, route, sender, keep, false);
     if (wire instanceof Failure) return wire;
     if (!(wire instanceof WireBody)) return { head: Buffer.alloc(0), readRest: async () => wire };
     const part = await wire.readHead(CREDENTIAL_HEAD_BYTES, this.#getPace(sender));
     if (part instanceof Failure) return part;
-    const head = await this.#inflater.inflateHead(part, req.headers['content-encoding'], CREDENTIAL_HEAD_BYTES, address);
+    const head = await this.#inflater.inflateHead(
+      part,
+      req.headers['content-encoding'],
+      CREDENTIAL_HEAD_BYTES,
+      address,
+    );
     if (head instanceof Failure) return head;
     return {
       head,
@@ -108,7 +118,12 @@ export class BodyReader {
    * A corrupt, truncated or unsupported body counts as empty; the rest is discarded after the
    * response.
    */
-  async #readBeginning(req: IncomingMessage, most: number, sender: BodySender, keep: RetainReservation): Promise<ParsedBody> {
+  async #readBeginning(
+    req: IncomingMessage,
+    most: number,
+    sender: BodySender,
+    keep: RetainReservation,
+  ): Promise<ParsedBody> {
     const none: ParsedBody = { value: EMPTY_BUFFER, bytes: 0 };
     if (!hasBody(req)) return none;
     const wire = this.#openWireBody(req, Infinity, sender, keep);
@@ -119,7 +134,11 @@ export class BodyReader {
     return head instanceof Failure ? none : { value: head, bytes: head.length };
   }
 
-  readonly readForm = async (req: IncomingMessage, sender: BodySender, keep: RetainReservation): Promise<FormFields | Failure> => {
+  readonly readForm = async (
+    req: IncomingMessage,
+    sender: BodySender,
+    keep: RetainReservation,
+  ): Promise<FormFields | Failure> => {
     if (!hasBody(req)) return {};
     if (parseMediaType(req.headers['content-type']) !== FORM_MEDIA_TYPE) return FORM_NOT_ALLOWED;
     const bytes = await this.#readFormBytes(req, sender, keep);
@@ -140,7 +159,12 @@ export class BodyReader {
   async #readFormBytes(req: IncomingMessage, sender: BodySender, keep: RetainReservation): Promise<Buffer | Failure> {
     if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return ENCODING_NOT_ALLOWED;
     const { json_bytes } = this.options.limits;
-    const wire = this.#openWireBody(req, sender.known ? json_bytes : Math.min(json_bytes, MAX_ANONYMOUS_FORM_BYTES), sender, keep);
+    const wire = this.#openWireBody(
+      req,
+      sender.known ? json_bytes : Math.min(json_bytes, MAX_ANONYMOUS_FORM_BYTES),
+      sender,
+      keep,
+    );
     if (wire instanceof Failure) return wire;
     return wire.readWhole({ timeoutMs: Math.min(FORM_TIMEOUT_MS, this.options.timeoutMs), leastRate: 0 });
   }
@@ -160,10 +184,20 @@ export class BodyReader {
     const encoding = req.headers['content-encoding'];
     if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return ENCODING_NOT_ALLOWED;
     const most = limits.bytes ?? this.options.limits.json_bytes;
-    return this.#openWireBody(req, limits.sieve !== undefined && mayExceedLimit(req, most) ? MAX_FILTERED_BYTES : most, sender, keep);
+    return this.#openWireBody(
+      req,
+      limits.sieve !== undefined && mayExceedLimit(req, most) ? MAX_FILTERED_BYTES : most,
+      sender,
+      keep,
+    );
   }
 
-  #openWireBody(req: IncomingMessage, limit: number, { key, known }: BodySender, keep: RetainReservation): WireBody | Failure {
+  #openWireBody(
+    req: IncomingMessage,
+    limit: number,
+    { key, known }: BodySender,
+    keep: RetainReservation,
+  ): WireBody | Failure {
     const wire = WireBody.open(req, limit, known ? this.#known : this.#anonymous, key);
     if (wire instanceof WireBody) keep(wire.lease);
     return wire;
@@ -184,7 +218,9 @@ export class BodyReader {
     if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
     const mends = report && !isForm && !isUtf8(bytes);
     const readable = mends ? Buffer.from(bytes.toString('utf8')) : bytes;
-    const parsed = isForm ? parseForm(bytes) : parseJson(readable, limits.inflate ? MAX_INTAKE_JSON_VALUES : MAX_JSON_VALUES);
+    const parsed = isForm
+      ? parseForm(bytes)
+      : parseJson(readable, limits.inflate ? MAX_INTAKE_JSON_VALUES : MAX_JSON_VALUES);
     const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
     if (value instanceof Failure) return value;
     return { value, bytes: bytes.length, ...(mends && { warnings: INVALID_UTF8_WARNINGS }) };
@@ -202,7 +238,12 @@ export class BodyReader {
     const sift = (): BodyFilterStream | null => {
       if (sieve === undefined) return null;
       const kept = isEncoded(encoding) ? inflated_bytes : most;
-      return new BodyFilterStream({ sieve: sieve(kept), encoding, lease: wire.lease, most: { kept, decoded: MAX_FILTERED_BYTES } });
+      return new BodyFilterStream({
+        sieve: sieve(kept),
+        encoding,
+        lease: wire.lease,
+        most: { kept, decoded: MAX_FILTERED_BYTES },
+      });
     };
     const long = mayExceedLimit(req, most) ? sift() : null;
     if (long !== null) return wire.readFiltered(this.#getPace(sender), long);
@@ -218,7 +259,8 @@ export class BodyReader {
   }
 }
 
-const mayExceedLimit = ({ headers }: IncomingMessage, most: number): boolean => !(Number(headers['content-length']) <= most);
+const mayExceedLimit = ({ headers }: IncomingMessage, most: number): boolean =>
+  !(Number(headers['content-length']) <= most);
 
 export interface BodyHead {
   head: Buffer;

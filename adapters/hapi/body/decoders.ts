@@ -64,7 +64,11 @@ const zstd: Decoder | null = ((): Decoder | null => {
 export const SUPPORTED_ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ? [] : ['zstd'])].join(', ');
 
 const ACCEPT_ENCODING_HEADERS = { headers: { 'accept-encoding': SUPPORTED_ENCODINGS } };
-const UNKNOWN_ENCODING = new Failure('unsupported_media_type', `The content encoding is not one of ${SUPPORTED_ENCODINGS}.`, ACCEPT_ENCODING_HEADERS);
+const UNKNOWN_ENCODING = new Failure(
+  'unsupported_media_type',
+  `The content encoding is not one of ${SUPPORTED_ENCODINGS}.`,
+  ACCEPT_ENCODING_HEADERS,
+);
 const ZSTD_UNSUPPORTED = new Failure(
   'unsupported_media_type',
   `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${SUPPORTED_ENCODINGS} or no encoding.`,

@@ -48,7 +48,12 @@ export class Inflater {
     });
   }
 
-  async inflateHead(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
+  async inflateHead(
+    part: Buffer,
+    encoding: string | undefined,
+    most: number,
+    owner: string,
+  ): Promise<Buffer | Failure> {
     const decoder = findDecoder(encoding, part);
     if (decoder instanceof Failure) return decoder;
     if (decoder === null || part.length === 0) return part.subarray(0, most);

@@ -65,7 +65,8 @@ class PiecewiseParser {
       await this.#yieldIfDue();
       const [from, to] = this.#trim(member);
       const colon = to - from > PIECE_BYTES ? this.#findColon(from) : -1;
-      if (colon >= 0) entries.push([String(this.#parse(from, colon)), await this.parseValue([colon + 1, to], depth + 1)]);
+      if (colon >= 0)
+        entries.push([String(this.#parse(from, colon)), await this.parseValue([colon + 1, to], depth + 1)]);
       else if (from === to) throw new SyntaxError('a comma without a member');
       else entries.push(...Object.entries(JSON.parse(`{${this.bytes.toString('utf8', from, to)}}`) as object));
     }

@@ -18,7 +18,8 @@ export const getMaxBodyBytes = (bytes: number, { fields, fieldBytes }: Multipart
   bytes + fields.length * fieldBytes + OVERHEAD_BYTES;
 export const hasBoundary = (contentType: string | undefined): boolean => BOUNDARY_PATTERN.test(contentType ?? '');
 
-const createMalformedError = (): ServiceError => new ServiceError('invalid_request', 'The multipart body is malformed.');
+const createMalformedError = (): ServiceError =>
+  new ServiceError('invalid_request', 'The multipart body is malformed.');
 const createPartError = (name: string, problem: string): ServiceError =>
   new ServiceError('validation_failed', 'Some parts of the body are wrong.', { fields: { [name]: problem } });
 

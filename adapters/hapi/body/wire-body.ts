@@ -181,4 +181,5 @@ export class WireBody {
   }
 }
 
-const createTooSlowFailure = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);
+const createTooSlowFailure = (wanted: string): Failure =>
+  new Failure('invalid_request', `The body did not arrive ${wanted}.`);

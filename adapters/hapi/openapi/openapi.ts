@@ -3,7 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';
 import { buildOperation, buildSecuritySchemes } from './operation.js';
-import { ANY_BARE_ERROR_RESPONSE, ANY_ERROR_RESPONSE, BARE_ERROR_SCHEMA, ERROR_SCHEMA, RESPONSE_HEADERS } from './responses.js';
+import {
+  ANY_BARE_ERROR_RESPONSE,
+  ANY_ERROR_RESPONSE,
+  BARE_ERROR_SCHEMA,
+  ERROR_SCHEMA,
+  RESPONSE_HEADERS,
+} from './responses.js';
 
 type Json = Record<string, unknown>;
 

@@ -64,7 +64,9 @@ const buildBearerScheme = (description: string): Json => ({ type: 'http', scheme
 export function buildSecuritySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {
-    token: buildBearerScheme('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
+    token: buildBearerScheme(
+      'A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.',
+    ),
     sharedKey: buildBearerScheme('The value of `security.shared_key`.'),
     intakeKey: buildBearerScheme('A public intake key of a project: it can report errors and nothing else.'),
     basic: { type: 'http', scheme: 'basic', description: 'Asked for only where the path is protected.' },

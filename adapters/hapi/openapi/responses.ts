@@ -36,7 +36,10 @@ export function buildResponses(route: MountedRoute, policy: AccessPolicy, id: st
   const outputs = listOutputs(spec);
   const name = (status: number): string =>
     `${id[0]!.toUpperCase()}${id.slice(1)}Answer${outputs.length > 1 ? status : ''}`;
-  const successes = outputs.map(([status, described]) => [status, buildSuccessResponse(spec, described, name(status), parts)]);
+  const successes = outputs.map(([status, described]) => [
+    status,
+    buildSuccessResponse(spec, described, name(status), parts),
+  ]);
   return { ...Object.fromEntries(successes), ...buildErrorResponses(route, policy, parts) };
 }
 
@@ -68,13 +71,21 @@ function buildSuccessResponse(
 
 const isTextSchema = ({ type }: SchemaDescription): boolean => type === 'string';
 
-function buildAnswerSchema(described: SchemaDescription, name: string, spec: RouteSpec, components: Components): JsonSchema {
+function buildAnswerSchema(
+  described: SchemaDescription,
+  name: string,
+  spec: RouteSpec,
+  components: Components,
+): JsonSchema {
   if (described.type === 'alternatives') {
     const branches = listBranches(described);
     if (branches.length === 1) return buildAnswerSchema(branches[0]!, name, spec, components);
     return { anyOf: branches.map((one, at) => buildAnswerSchema(one, `${name}${at + 1}`, spec, components)) };
   }
-  return components.register(getComponentName(described) ?? name, wrapInEnvelope(toInlineSchema(described, components.output), spec));
+  return components.register(
+    getComponentName(described) ?? name,
+    wrapInEnvelope(toInlineSchema(described, components.output), spec),
+  );
 }
 
 function wrapInEnvelope(schema: JsonSchema, { bare, plain }: RouteSpec): JsonSchema {
@@ -156,9 +167,14 @@ const buildSchemaResponse = (description: string, schema: string): Json => ({
 });
 
 export const ANY_ERROR_RESPONSE: Json = {
-  Error: buildSchemaResponse('Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`', 'ErrorAnswer'),
+  Error: buildSchemaResponse(
+    'Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`',
+    'ErrorAnswer',
+  ),
 };
-export const ANY_BARE_ERROR_RESPONSE: Json = { BareError: buildSchemaResponse('Any other error, without the envelope', 'BareError') };
+export const ANY_BARE_ERROR_RESPONSE: Json = {
+  BareError: buildSchemaResponse('Any other error, without the envelope', 'BareError'),
+};
 
 const FIELDS_SCHEMA = {
   type: 'object',

@@ -1,6 +1,9 @@
 import type { SchemaDescription, JsonSchema, DescribedRule } from './schema-description.js';
 
-export const mergeRules = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
+export const mergeRules = (
+  rules: DescribedRule[],
+  one: (rule: DescribedRule, limit: number) => JsonSchema,
+): JsonSchema =>
   // A limit that refers to another field has no number.
   Object.assign(
     {},

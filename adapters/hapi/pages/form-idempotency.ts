@@ -19,7 +19,10 @@ const FORM_IN_PROGRESS = new Failure(
   'conflict',
   'This form has been sent before and is being carried out. Look at the list before you send it again.',
 );
-const REPEATED_FORM_FLASH = { tone: 'info', message: 'The form had been sent already: nothing was done twice.' } as const;
+const REPEATED_FORM_FLASH = {
+  tone: 'info',
+  message: 'The form had been sent already: nothing was done twice.',
+} as const;
 const FORM_ID_PATTERN = /^[\w-]{8,64}$/;
 const SHOWN_PATH = '/shown';
 

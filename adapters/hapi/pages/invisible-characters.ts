@@ -2,7 +2,12 @@
  * Marks invisible characters that change how text reads: bidirectional controls turn `gnp.exe` into
  * `exe.png`. It works on the rendered page, because all text passes there.
  */
-import { EMOJI_JOINER_SOURCE, formatInvisibleMark, markInvisible, INVISIBLE_CHARACTERS_CLASS } from '../../../lib/text/invisible-characters.js';
+import {
+  EMOJI_JOINER_SOURCE,
+  formatInvisibleMark,
+  markInvisible,
+  INVISIBLE_CHARACTERS_CLASS,
+} from '../../../lib/text/invisible-characters.js';
 
 /**
  * Parts that stay unmarked: form values (the mark would be stored), URLs, and the joiner inside an
@@ -13,7 +18,10 @@ const UNMARKED_PATTERN = `(?<= )(?:value|href|action|src)="[^"]*"|<textarea[^>]*
 const SEARCH_FIELD_PATTERN = '<input\\b[^>]*? type="search"[^>]*>';
 
 const INVISIBLE_PATTERN = new RegExp(`[${INVISIBLE_CHARACTERS_CLASS}]`, 'u');
-const MARK_PATTERN = new RegExp(`(${SEARCH_FIELD_PATTERN})|(${UNMARKED_PATTERN})|[${INVISIBLE_CHARACTERS_CLASS}]`, 'gu');
+const MARK_PATTERN = new RegExp(
+  `(${SEARCH_FIELD_PATTERN})|(${UNMARKED_PATTERN})|[${INVISIBLE_CHARACTERS_CLASS}]`,
+  'gu',
+);
 
 export function revealInvisibleCharacters(html: string): string {
   if (!INVISIBLE_PATTERN.test(html)) return html;

@@ -111,7 +111,10 @@ export class Navigation {
     try {
       return await withTimeout(this.timeoutMs, Promise.resolve(nav.badge()));
     } catch (thrown) {
-      this.log.warn({ plugin: page.plugin, page: page.spec.path, err: thrown }, `a badge failed: ${getErrorText(thrown)}`);
+      this.log.warn(
+        { plugin: page.plugin, page: page.spec.path, err: thrown },
+        `a badge failed: ${getErrorText(thrown)}`,
+      );
       return null;
     }
   }

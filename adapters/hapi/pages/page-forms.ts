@@ -30,7 +30,11 @@ export class PageFormReader {
       upload === undefined
         ? null
         : new UploadRule(
-            { mediaTypes: [], bytes: upload.bytes, multipart: { ...upload, fields: [...RESERVED_FIELDS, ...upload.fields] } },
+            {
+              mediaTypes: [],
+              bytes: upload.bytes,
+              multipart: { ...upload, fields: [...RESERVED_FIELDS, ...upload.fields] },
+            },
             uploadRate,
           );
   }

@@ -33,7 +33,13 @@ import { toBodySender } from '../routes/caller-keys.js';
 import { formatPrincipal } from '../transport/open-requests.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { applyChosenProject } from './project-choice.js';
-import { renderErrorPage, buildFormErrorResponse, buildRejectedFormContext, isJsonPreferred, toReadableFailure } from './error-page.js';
+import {
+  renderErrorPage,
+  buildFormErrorResponse,
+  buildRejectedFormContext,
+  isJsonPreferred,
+  toReadableFailure,
+} from './error-page.js';
 import {
   buildViewContext,
   buildCookieHeader,
@@ -104,7 +110,8 @@ export class PageRoute {
         reportDenial(this.shared.authenticator, result, this.mounted.spec.path, call);
         return await this.#renderRejection(result, request, call, visitor);
       }
-      if (result instanceof View && result.refusal !== null && isJsonPreferred(request)) return buildFormErrorResponse(result, call.id);
+      if (result instanceof View && result.refusal !== null && isJsonPreferred(request))
+        return buildFormErrorResponse(result, call.id);
       return await this.#render(result, call, visitor);
     } catch (thrown) {
       return await this.#renderFailure(thrown, request, call, visitor);
@@ -226,7 +233,9 @@ export class PageRoute {
     if (cookie === undefined) return SESSION_ENDED;
     const limited = limits.checkOpenRequest('login', call.network);
     if (limited) return limited;
-    const form = await releaseWhileReading(place, () => bodies.readForm(request.raw.req, toBodySender(call), call.retainBody));
+    const form = await releaseWhileReading(place, () =>
+      bodies.readForm(request.raw.req, toBodySender(call), call.retainBody),
+    );
     if (form instanceof Failure) return SESSION_ENDED;
     const { csrf_token, ...fields } = form;
     if (!isValidCsrfToken(authenticator, csrf_token, [cookie])) return SESSION_ENDED;
@@ -248,7 +257,12 @@ export class PageRoute {
     return failures.take(key) ? result : failures.toFailure(key);
   }
 
-  #renderRejection(failure: Failure, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+  #renderRejection(
+    failure: Failure,
+    request: Request,
+    call: IncomingRequest,
+    visitor: PageVisitor,
+  ): Promise<HttpResponse> {
     const { again } = this.mounted.spec;
     if (!again || isJsonPreferred(request)) {
       return renderErrorPage(this.shared, request, call, visitor, failure, this.#policy.describeRoles());
@@ -309,7 +323,12 @@ export class PageRoute {
     };
   }
 
-  async #renderFailure(thrown: unknown, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+  async #renderFailure(
+    thrown: unknown,
+    request: Request,
+    call: IncomingRequest,
+    visitor: PageVisitor,
+  ): Promise<HttpResponse> {
     const { shared } = this;
     const judged = shared.codes.classify(thrown, this.mounted.plugin);
     if ('fault' in judged) {

@@ -35,7 +35,10 @@ export class DashboardPanels {
     context: Promise<object>,
   ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
     const loaded = await Promise.all(
-      this.#panels.map(async (panel) => ({ kind: panel.spec.kind, html: await this.#renderPanel(panel, principal, context) })),
+      this.#panels.map(async (panel) => ({
+        kind: panel.spec.kind,
+        html: await this.#renderPanel(panel, principal, context),
+      })),
     );
     const of = (kind: MountedPanel['spec']['kind']): LoadedPanel[] =>
       loaded.flatMap((entry, i) =>

@@ -40,7 +40,10 @@ export async function applyChosenProject(
 
 export async function buildProjectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
   if (projects === null) return null;
-  const [chosen, { items, more }] = await Promise.all([findChosenProject(projects, cookies), projects.listFirst(MAX_MENU_PROJECTS)]);
+  const [chosen, { items, more }] = await Promise.all([
+    findChosenProject(projects, cookies),
+    projects.listFirst(MAX_MENU_PROJECTS),
+  ]);
   return chosen === null && items.length < 2 ? null : { chosen, items, more };
 }
 

@@ -8,7 +8,15 @@ import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from 
 import { validateParams, createParamsSchema } from '../validation/validators.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { toSuccessJson } from '../wire/envelope.js';
-import { Failure, createInternalFailure, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, getErrorText } from '../wire/failure.js';
+import {
+  Failure,
+  createInternalFailure,
+  NOT_FOUND,
+  OVERLOADED,
+  PLUGIN_NOT_READY,
+  STOPPING,
+  getErrorText,
+} from '../wire/failure.js';
 import { validateHeaders, resolveRequestId } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
@@ -67,7 +75,9 @@ export class SharedPageRoute {
     if (place === null) return this.#renderRejection(inFlight.stopping ? STOPPING : OVERLOADED, request, call);
     try {
       const result = await this.#run(request, call);
-      return result instanceof Failure ? await this.#renderRejection(result, request, call) : await this.#render(result);
+      return result instanceof Failure
+        ? await this.#renderRejection(result, request, call)
+        : await this.#render(result);
     } catch (thrown) {
       return await this.#renderRejection(this.#toFailure(thrown, call), request, call);
     } finally {

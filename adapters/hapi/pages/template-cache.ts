@@ -11,7 +11,8 @@ export type CompiledTemplate = Handlebars.TemplateDelegate;
  * Removes indentation, which would be sent with every row, unless whitespace is visible. Line
  * numbers do not change.
  */
-const stripIndentation = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
+const stripIndentation = (text: string): string =>
+  /<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n');
 
 /** A location that Handlebars writes into its code as a number. */
 const EMPTY_LOCATION = { start: {}, toJSON: () => 0 };

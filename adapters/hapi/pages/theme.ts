@@ -15,7 +15,11 @@ export const createThemePage = (): MountedPage => ({
       const { theme, back } = body as Record<string, unknown>;
       const to = typeof back === 'string' && /^\/(?![/\\])/.test(back) ? back : '/';
       const chosen = theme === 'light' || theme === 'dark' ? theme : null;
-      return new Redirect(to).cookie({ name: 'svc_theme', value: chosen, ...(chosen && { maxAgeSeconds: YEAR_SECONDS }) });
+      return new Redirect(to).cookie({
+        name: 'svc_theme',
+        value: chosen,
+        ...(chosen && { maxAgeSeconds: YEAR_SECONDS }),
+      });
     },
   },
 });

@@ -29,7 +29,8 @@ function listPartials(folder: string, prefix: string): PartialFile[] {
   return names.map((name) => ({ name: `${prefix}${basename(name, '.hbs')}`, file: join(folder, name) }));
 }
 
-export const listPluginPartials = (folder: string, plugin: string): PartialFile[] => listPartials(join(folder, 'parts'), `${plugin}/`);
+export const listPluginPartials = (folder: string, plugin: string): PartialFile[] =>
+  listPartials(join(folder, 'parts'), `${plugin}/`);
 
 export class ViewRenderer {
   readonly #realms = new Map<string, Server>();
@@ -69,7 +70,8 @@ export class ViewRenderer {
     const { webDir, debug } = this.options;
     if (plugin !== null) this.#registerPartials(() => listPluginPartials(folder, plugin));
     const module = {
-      compile: (_text: string, { filename }: { filename: string }): CompiledTemplate => this.#templates.getTemplate(filename),
+      compile: (_text: string, { filename }: { filename: string }): CompiledTemplate =>
+        this.#templates.getTemplate(filename),
     };
     await this.server.register({
       name: `views-${this.#realms.size}`,

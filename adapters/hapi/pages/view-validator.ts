@@ -93,7 +93,10 @@ export class ViewValidator {
   #validateActions({ name }: ViewSource, actions: readonly FormAction[], own: ReadonlySet<string>): string[] {
     return actions
       .filter(({ action }) => action.startsWith('/'))
-      .map(({ line, action }) => ({ line, path: action.replaceAll(/\{\{[^}]*\}\}/g, ANY_SEGMENT).replace(/[?#].*$/, '') }))
+      .map(({ line, action }) => ({
+        line,
+        path: action.replaceAll(/\{\{[^}]*\}\}/g, ANY_SEGMENT).replace(/[?#].*$/, ''),
+      }))
       .filter(({ path }) => own.has(path.split('/')[1] ?? '') && !this.#acceptsForm(path))
       .map(
         ({ line, path }) =>
@@ -106,7 +109,9 @@ export class ViewValidator {
     return this.#forms.some(
       (form) =>
         form.length === given.length &&
-        form.every((segment, i) => segment === null || segment === given[i] || given[i]?.includes(ANY_SEGMENT) === true),
+        form.every(
+          (segment, i) => segment === null || segment === given[i] || given[i]?.includes(ANY_SEGMENT) === true,
+        ),
     );
   }
 }
@@ -174,14 +179,20 @@ class TemplateVisitor extends Handlebars.Visitor {
     if (typeof original !== 'string') return;
     const { partials, icons } = this.offered;
     if (original !== '@partial-block' && !partials.has(original) && !this.#inline.has(original))
-      this.#addFault(loc, `uses the partial "${original}", which does not exist: there are ${[...partials].join(', ')}`);
+      this.#addFault(
+        loc,
+        `uses the partial "${original}", which does not exist: there are ${[...partials].join(', ')}`,
+      );
     const icon = pair('icon');
     if (icon !== null && !icons.has(icon)) this.#addFault(loc, formatUnknownIcon(icon));
     const action = original === 'confirm' ? pair('action') : null;
     if (action !== null) this.actions.push({ line: loc.start.line, action });
   }
 
-  #visitHelper(node: hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement, certain: boolean): void {
+  #visitHelper(
+    node: hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement,
+    certain: boolean,
+  ): void {
     const { original } = node.path as hbs.AST.PathExpression;
     if (typeof original !== 'string') return;
     if (certain && !this.offered.helpers.has(original))

@@ -37,9 +37,13 @@ export class RouteAuthenticator {
     if (policy.basic !== null) return this.#authenticateBasic(call, policy.basic);
     if (policy.public) return null;
     const read =
-      this.extract === undefined ? await this.#authenticateHeaders(call) : await this.#authenticateExtracted(call, place, this.extract);
+      this.extract === undefined
+        ? await this.#authenticateHeaders(call)
+        : await this.#authenticateExtracted(call, place, this.extract);
     if (read instanceof Failure) return read;
-    return call.principal.kind === 'session' && !SAFE_METHODS.has(call.method) ? this.#verifyFormToken(call, place) : read;
+    return call.principal.kind === 'session' && !SAFE_METHODS.has(call.method)
+      ? this.#verifyFormToken(call, place)
+      : read;
   }
 
   async #authenticateHeaders(call: IncomingRequest): Promise<null | Failure> {

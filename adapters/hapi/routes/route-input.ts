@@ -52,7 +52,9 @@ export class RouteInput {
   }
 
   readHead(call: IncomingRequest, place: RequestSlot): Promise<BodyHead | Failure> {
-    return releaseWhileReading(place, () => this.bodies.readHead(call.raw.req, this.#options, call.network, call.retainBody));
+    return releaseWhileReading(place, () =>
+      this.bodies.readHead(call.raw.req, this.#options, call.network, call.retainBody),
+    );
   }
 
   /** @param forms also accepts a form: a session's request, whose token is a field */

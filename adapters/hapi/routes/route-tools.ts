@@ -104,7 +104,9 @@ class MountedTool {
     return { ...body, error: { ...error, takes: takes.join(', ') } };
   }
 
-  buildRequest(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
+  buildRequest(
+    given: Readonly<Record<string, unknown>>,
+  ): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
     const { places, properties, required } = this.#arguments;
     const args = { ...this.tool.defaults, ...given };
     const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
@@ -192,7 +194,9 @@ export class RouteToolRegistry implements RouteTools {
       return { status: asked.status, headers: {}, body };
     }
     const { rawHeaders, peer } = request;
-    const passed = FORWARDED_HEADERS.flatMap((header) => (rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]]));
+    const passed = FORWARDED_HEADERS.flatMap((header) =>
+      rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]],
+    );
     const response = await this.inject({
       ...asked,
       headers: {

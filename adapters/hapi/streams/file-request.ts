@@ -41,7 +41,8 @@ const ETAG_PATTERN = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 /** @param weak weak tags match too (RFC 9110, 8.8.3.2) */
 export function hasETag(list: string, etag: string, weak: boolean): boolean {
   if (list.trim() === '*') return true;
-  for (const [, isWeak, tag] of list.matchAll(ETAG_PATTERN)) if (tag === etag && (weak || isWeak === undefined)) return true;
+  for (const [, isWeak, tag] of list.matchAll(ETAG_PATTERN))
+    if (tag === etag && (weak || isWeak === undefined)) return true;
   return false;
 }
 

@@ -80,7 +80,8 @@ export function installListeners(
     else if (current?.headersSent === true && !current.shouldKeepAlive) return;
     // Invalid bytes after a complete request: its response goes first, or the caller would take
     // this one for it.
-    else if (underWay && current.req.complete) current.once('close', () => endSocket(socket, formatMalformedResponse(error, ids)));
+    else if (underWay && current.req.complete)
+      current.once('close', () => endSocket(socket, formatMalformedResponse(error, ids)));
     else if (underWay && current.headersSent) socket.destroy();
     else endSocket(socket, formatMalformedResponse(error, ids));
   });

@@ -42,7 +42,13 @@ export class ResponseSender {
   constructor(private readonly services: ResponseSenderServices) {}
 
   /** @param kind headers of all responses of a kind; the response's own take precedence */
-  send(request: Request, h: ResponseToolkit, id: string, kind: ResponseHeaders, answer: HttpResponse): Lifecycle.ReturnValue {
+  send(
+    request: Request,
+    h: ResponseToolkit,
+    id: string,
+    kind: ResponseHeaders,
+    answer: HttpResponse,
+  ): Lifecycle.ReturnValue {
     const { req, res } = request.raw;
     const base: ResponseHeaders = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
     if (isBodyStream(answer.body)) {
@@ -130,7 +136,8 @@ interface RawExchange {
   res: ServerResponse;
 }
 
-const isLongBody = (body: string | Buffer | SharedBytes | null): boolean => body !== null && getBodyLength(body) >= MIN_BUDGETED_BYTES;
+const isLongBody = (body: string | Buffer | SharedBytes | null): boolean =>
+  body !== null && getBodyLength(body) >= MIN_BUDGETED_BYTES;
 
 function selectEncoding(request: Request, headers: ResponseHeaders): ContentEncoding | null {
   if (headers['content-encoding'] !== undefined) return null;

@@ -30,9 +30,17 @@ const COMMON_OPTIONS: ValidationOptions = {
   errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
   messages: MESSAGES,
 };
-const BODY_OPTIONS: ValidationOptions = { ...COMMON_OPTIONS, convert: false, stripUnknown: { objects: true, arrays: false } };
+const BODY_OPTIONS: ValidationOptions = {
+  ...COMMON_OPTIONS,
+  convert: false,
+  stripUnknown: { objects: true, arrays: false },
+};
 const BODY_ALL_OPTIONS: ValidationOptions = { ...BODY_OPTIONS, abortEarly: false };
-const QUERY_OPTIONS: ValidationOptions = { ...COMMON_OPTIONS, abortEarly: false, stripUnknown: { objects: true, arrays: false } };
+const QUERY_OPTIONS: ValidationOptions = {
+  ...COMMON_OPTIONS,
+  abortEarly: false,
+  stripUnknown: { objects: true, arrays: false },
+};
 const STRICT_QUERY_OPTIONS: ValidationOptions = { ...COMMON_OPTIONS, abortEarly: false };
 
 interface DescribedShape {
@@ -75,7 +83,9 @@ export class BodyValidator {
     const { value, error } = rule.first.validate(body);
     if (!error) return { value, unknown: this.#listUnknownFields(body) };
     const all = bytes > LARGE_BODY_BYTES ? error : (rule.all.validate(body).error ?? error);
-    return new Failure('validation_failed', 'Some fields of the body are wrong.', { fields: toFieldErrors(all, 'body') });
+    return new Failure('validation_failed', 'Some fields of the body are wrong.', {
+      fields: toFieldErrors(all, 'body'),
+    });
   }
 
   #listUnknownFields(body: object): readonly string[] {
@@ -147,7 +157,10 @@ export const createParamsSchema = (schema: Schema | undefined): ParamsSchema | n
 /**
  * Returns the path parameters; null when they are invalid, since such a thing cannot exist: 404.
  */
-export function validateParams(rule: ParamsSchema | null, params: Record<string, string>): Record<string, string> | null {
+export function validateParams(
+  rule: ParamsSchema | null,
+  params: Record<string, string>,
+): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
   if (rule === null) return params;
   const { value, error } = rule().validate(params) as { value: Record<string, string>; error?: ValidationError };

@@ -14,7 +14,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  * misreport the outcome.
  */
 export function toSuccessJson(data: object): string | SharedBytes {
-  if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value))) return serializeInParts(data);
+  if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value)))
+    return serializeInParts(data);
   return JSON.stringify(Object.assign({ status: 'success' }, data, { status: 'success' }));
 }
 
@@ -24,7 +25,8 @@ export function toSuccessJson(data: object): string | SharedBytes {
  */
 const LONG_LIST_LENGTH = 20;
 
-const isLongList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length >= LONG_LIST_LENGTH;
+const isLongList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length >= LONG_LIST_LENGTH;
 
 const serializeElements = (list: readonly unknown[]): Buffer[] =>
   list.map((one, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(one) ?? 'null'}`));
@@ -94,7 +96,11 @@ export function toErrorJson(status: number, data: object, requestId: string): st
 }
 
 /** @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
-export function buildFailureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
+export function buildFailureResponse(
+  failure: Failure,
+  requestId: string,
+  bare = false,
+): HttpResponse & { body: string } {
   const { code, message } = failure;
   const { fields, extra, headers } = failure.more;
   if (!bare) {

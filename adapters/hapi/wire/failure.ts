@@ -39,9 +39,13 @@ export const STORAGE_FULL = new Failure(
     headers: { 'retry-after': '60' },
   },
 );
-export const STORE_UNREACHABLE = new Failure('not_ready', 'The store cannot be reached; nothing was changed by this call.', {
-  headers: { 'retry-after': '5' },
-});
+export const STORE_UNREACHABLE = new Failure(
+  'not_ready',
+  'The store cannot be reached; nothing was changed by this call.',
+  {
+    headers: { 'retry-after': '5' },
+  },
+);
 const DISK_UNWRITABLE = new Failure(
   'not_ready',
   'The disk takes nothing at the moment: it is read-only, or its files belong to another user. The log names the path.',
@@ -49,7 +53,8 @@ const DISK_UNWRITABLE = new Failure(
 );
 
 /** Several copies of a module may be loaded, so errors are identified by name instead of class. */
-const hasErrorName = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
+const hasErrorName = (thrown: unknown, name: string): thrown is Error =>
+  thrown instanceof Error && thrown.name === name;
 
 const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],

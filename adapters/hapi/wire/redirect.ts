@@ -7,7 +7,7 @@ export function buildRedirectResponse(
   redirect: Redirect,
   by: { authenticator: Authenticator; secure: boolean; servesPage: (location: string) => boolean },
 ): HttpResponse {
-  const location = redirect.toUntrusted && !by.servesPage(redirect.location) ? '/' : redirect.location;
+  const location = redirect.isUntrusted && !by.servesPage(redirect.location) ? '/' : redirect.location;
   const cookies = redirect.flash
     ? [...redirect.cookies, createFlashCookie(by.authenticator, redirect.flash)]
     : redirect.cookies;

@@ -3,7 +3,14 @@
  */
 import type { ObjectId } from 'mongodb';
 import type { ReleaseLocation } from '../../../ports/release-store.js';
-import { iteratePages, FILE_SLOTS, type FolderDoc, type GridFsDatabase, type FolderFile, type FileSlot } from './database.js';
+import {
+  iteratePages,
+  FILE_SLOTS,
+  type FolderDoc,
+  type GridFsDatabase,
+  type FolderFile,
+  type FileSlot,
+} from './database.js';
 
 /** Excludes `.`, `..` and `.htaccess`, and limits the length to that of file systems. */
 const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
@@ -54,7 +61,9 @@ export class ReleaseFolders {
 
   async createProduct(name: string): Promise<void> {
     const kind = { $set: { kind: 'product' } } as const;
-    await this.database.upsert(() => this.database.folders.updateOne({ _id: buildFolderPath(name) }, kind, { upsert: true }));
+    await this.database.upsert(() =>
+      this.database.folders.updateOne({ _id: buildFolderPath(name) }, kind, { upsert: true }),
+    );
   }
 
   /**
@@ -62,7 +71,11 @@ export class ReleaseFolders {
    * @param files null removes a file; absent leaves it
    * @returns the previous folder
    */
-  set(path: string, kind: FolderDoc['kind'], files: Partial<Record<FileSlot, FolderFile | null>>): Promise<FolderDoc | null> {
+  set(
+    path: string,
+    kind: FolderDoc['kind'],
+    files: Partial<Record<FileSlot, FolderFile | null>>,
+  ): Promise<FolderDoc | null> {
     const put = Object.entries(files).filter(([, kept]) => kept !== null);
     const gone = Object.entries(files).filter(([, kept]) => kept === null);
     const update = {
@@ -93,7 +106,10 @@ export class ReleaseFolders {
   }
 }
 
-export function listReplacedFiles(before: FolderDoc | null, files: Partial<Record<FileSlot, FolderFile | null>>): ObjectId[] {
+export function listReplacedFiles(
+  before: FolderDoc | null,
+  files: Partial<Record<FileSlot, FolderFile | null>>,
+): ObjectId[] {
   return (Object.keys(files) as FileSlot[]).flatMap((slot) => {
     const file = before?.[slot]?.file;
     return file === undefined || files[slot]?.file?.equals(file) ? [] : [file];

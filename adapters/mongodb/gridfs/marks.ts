@@ -57,12 +57,14 @@ export class FileMarks {
   async *iteratePending(): AsyncGenerator<{ id: ObjectId; ageMs: number }> {
     const now = await this.database.getServerTime();
     for (const state of ['incoming', 'staged'] as const)
-      for await (const marks of this.#iterateMarks(state)) for (const { _id: id, at } of marks) yield { id, ageMs: now - +at };
+      for await (const marks of this.#iterateMarks(state))
+        for (const { _id: id, at } of marks) yield { id, ageMs: now - +at };
   }
 
   async *iterateRetired(ms: number): AsyncGenerator<ObjectId> {
     const now = await this.database.getServerTime();
-    for await (const marks of this.#iterateMarks('retired')) for (const { _id: id, at } of marks) if (now - +at >= ms) yield id;
+    for await (const marks of this.#iterateMarks('retired'))
+      for (const { _id: id, at } of marks) if (now - +at >= ms) yield id;
   }
 
   async removeMark(id: ObjectId): Promise<void> {

@@ -107,7 +107,9 @@ export class GridFsPackages implements PackageStore {
     return before?.package !== undefined;
   }
 
-  async readPackageInfo(place: ReleaseLocation): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+  async readPackageInfo(
+    place: ReleaseLocation,
+  ): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
     const { folders, blobs, texts, reader } = this.parts;
     const folder = await folders.getFolder(buildPlacePath(place));
     if (folder?.package === undefined) return null;
@@ -131,7 +133,11 @@ export class GridFsPackages implements PackageStore {
    * One write: readers see either the old package and texts or the new ones.
    * @param held null leaves the package unchanged
    */
-  async #placePackage(place: ReleaseLocation, held: FolderFile | null, { manifest, signature }: ManifestTexts): Promise<void> {
+  async #placePackage(
+    place: ReleaseLocation,
+    held: FolderFile | null,
+    { manifest, signature }: ManifestTexts,
+  ): Promise<void> {
     const { folders, marks, texts } = this.parts;
     const described = await texts.save(manifest);
     const signed = signature === null ? null : await texts.save(signature);

@@ -57,8 +57,11 @@ export class GridFsReleaseStore implements ReleaseStore {
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
-    const slot = Object.hasOwn(SLOT_BY_FILE_NAME, segments.at(-1) ?? '') ? SLOT_BY_FILE_NAME[segments.at(-1) ?? ''] : undefined;
-    if (slot === undefined || segments.length < 2 || segments.length > MAX_PATH_DEPTH || !segments.every(isValidName)) return null;
+    const slot = Object.hasOwn(SLOT_BY_FILE_NAME, segments.at(-1) ?? '')
+      ? SLOT_BY_FILE_NAME[segments.at(-1) ?? '']
+      : undefined;
+    if (slot === undefined || segments.length < 2 || segments.length > MAX_PATH_DEPTH || !segments.every(isValidName))
+      return null;
     const path = segments.slice(0, -1).join('/');
     const kept = await this.#folders.getMetadata(path, slot);
     if (kept === null) return null;
@@ -102,6 +105,7 @@ export class GridFsReleaseStore implements ReleaseStore {
     }
     const { text } = (await this.#folders.get(path, slot, kept.tag)) ?? replaced();
     const bytes = Buffer.from(text ?? '');
-    for (let at = part.start; at < part.end; at += TEXT_CHUNK_BYTES) yield bytes.subarray(at, Math.min(part.end, at + TEXT_CHUNK_BYTES));
+    for (let at = part.start; at < part.end; at += TEXT_CHUNK_BYTES)
+      yield bytes.subarray(at, Math.min(part.end, at + TEXT_CHUNK_BYTES));
   }
 }

@@ -11,7 +11,14 @@ import type { Signers } from '../../../ports/signer.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { replaceFile } from '../../../lib/files/replace-file.js';
 import { KeyRing, type KeyRingDoc, type KeyRotation } from './key-ring.js';
-import { KEY_FILES, KEYS_COLLECTION, computeLicenseFingerprint, generateReleaseKey, generateSecret, type ServiceKeys } from './keys.js';
+import {
+  KEY_FILES,
+  KEYS_COLLECTION,
+  computeLicenseFingerprint,
+  generateReleaseKey,
+  generateSecret,
+  type ServiceKeys,
+} from './keys.js';
 import { parseLicenseSigningKey, parseReleaseSigningKey, type SigningKey } from './signing-key.js';
 
 /**
@@ -88,12 +95,18 @@ export class KeyRings implements Signers {
       keys.release === null ? null : parseReleaseSigningKey(keys.release.pem),
       { read: parseReleaseSigningKey, fingerprint: (key) => key.public.key_id, file: KEY_FILES.release, freshMs: 0 },
     );
-    this.license = rotating('security.license_key', settings.license_key, generateSecret, parseLicenseSigningKey(keys.license), {
-      read: parseLicenseSigningKey,
-      fingerprint: (key) => computeLicenseFingerprint(key.text),
-      file: KEY_FILES.license,
-      freshMs: LICENSE_FRESH_MS,
-    });
+    this.license = rotating(
+      'security.license_key',
+      settings.license_key,
+      generateSecret,
+      parseLicenseSigningKey(keys.license),
+      {
+        read: parseLicenseSigningKey,
+        fingerprint: (key) => computeLicenseFingerprint(key.text),
+        file: KEY_FILES.license,
+        freshMs: LICENSE_FRESH_MS,
+      },
+    );
   }
 
   get releases(): KeyRing {

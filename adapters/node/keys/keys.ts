@@ -155,8 +155,10 @@ export async function loadKeys(
     secret(settings.license_key, KEY_FILES.license, 'security.license_key'),
     secret(settings.data_key, KEY_FILES.data, 'security.data_key'),
   ]);
-  parseOrThrowKeyError('security.license_key', settings.license_key === null ? join(dataDir, KEY_FILES.license) : 'the key', () =>
-    parseLicenseSigningKey(license),
+  parseOrThrowKeyError(
+    'security.license_key',
+    settings.license_key === null ? join(dataDir, KEY_FILES.license) : 'the key',
+    () => parseLicenseSigningKey(license),
   );
   return { release: releaseKey, license, data, created };
 }

@@ -70,7 +70,8 @@ export function parseReleaseSigningKey(pem: string): SigningKey {
 
 /** @throws Error that describes the problem without quoting the key */
 export function parseLicenseSigningKey(text: string): SigningKey {
-  if (text.includes('-----BEGIN')) return createSigningKey(text, parsePrivateKey(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
+  if (text.includes('-----BEGIN'))
+    return createSigningKey(text, parsePrivateKey(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
   if (text.length < MIN_SEED_CHARACTERS) throw new Error(`is shorter than ${MIN_SEED_CHARACTERS} characters`);
   const seed = Buffer.from(hkdfSync('sha256', text, '', SEED_INFO, 32));
   const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

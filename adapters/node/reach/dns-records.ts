@@ -30,7 +30,9 @@ export class RecordResolver {
   async lookup(name: string, type: RecordType, server?: string): Promise<string[]> {
     try {
       const found: unknown = await this.#getResolver(server).resolve(name, type);
-      return (Array.isArray(found) ? found : [found]).slice(0, MAX_RECORDS).map((one) => formatRecord(one).slice(0, MAX_RECORD_LENGTH));
+      return (Array.isArray(found) ? found : [found])
+        .slice(0, MAX_RECORDS)
+        .map((one) => formatRecord(one).slice(0, MAX_RECORD_LENGTH));
     } catch (error) {
       const code = getErrorCode(error);
       if (NO_RECORD_CODES.has(code)) return [];
@@ -46,7 +48,8 @@ export class RecordResolver {
   }
 }
 
-const describeResolverCode = (code: string): string => (Object.hasOwn(RESOLVER_MESSAGES, code) ? `${RESOLVER_MESSAGES[code]} (${code})` : code);
+const describeResolverCode = (code: string): string =>
+  Object.hasOwn(RESOLVER_MESSAGES, code) ? `${RESOLVER_MESSAGES[code]} (${code})` : code;
 
 /**
  * Formats a record as in a zone file (`10 mail.example.org`); the parts of a TXT record are joined.

@@ -6,7 +6,14 @@ import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
-import type { ConnectResult, ConnectRequest, ProtocolProbe, EchoRequest, LookupRequest, NetworkProbe } from '../../../ports/network-probe.js';
+import type {
+  ConnectResult,
+  ConnectRequest,
+  ProtocolProbe,
+  EchoRequest,
+  LookupRequest,
+  NetworkProbe,
+} from '../../../ports/network-probe.js';
 import { stripBrackets } from '../../../lib/host.js';
 import { Deadlines } from '../deadlines.js';
 import { isPublicAddress, findAddressBlock, checkUrl } from '../egress.js';

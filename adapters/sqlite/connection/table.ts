@@ -58,4 +58,5 @@ const listColumns = (connection: StatementSource, name: string): string[] =>
 const selectPaths = (columns: readonly string[]): string[] =>
   columns.flatMap((one) => (one.startsWith('$.') ? [one.slice(2)] : []));
 
-export const listPaths = (connection: StatementSource, name: string): string[] => selectPaths(listColumns(connection, name));
+export const listPaths = (connection: StatementSource, name: string): string[] =>
+  selectPaths(listColumns(connection, name));

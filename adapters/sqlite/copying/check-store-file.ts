@@ -49,5 +49,8 @@ function findFault(driver: Driver, size: number): string | null {
 function isAosSchemaEntry(type: string, sql: string | null): boolean {
   if (sql === null) return type === 'index';
   if (type !== 'table' && type !== 'index') return false;
-  return VIRTUAL_TABLE_PATTERN.test(sql) || PLAIN_DEFINITION_PATTERN.test(sql.replaceAll(QUOTED_PATTERN, '').replace(COMPOSITE_KEY_PATTERN, ''));
+  return (
+    VIRTUAL_TABLE_PATTERN.test(sql) ||
+    PLAIN_DEFINITION_PATTERN.test(sql.replaceAll(QUOTED_PATTERN, '').replace(COMPOSITE_KEY_PATTERN, ''))
+  );
 }

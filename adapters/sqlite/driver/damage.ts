@@ -19,4 +19,5 @@ export class DamagedTextError extends Error {
 export const isMalformedJsonError = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('malformed JSON');
 
-export const isDamageError = (error: unknown): boolean => error instanceof DamagedTextError || isMalformedJsonError(error);
+export const isDamageError = (error: unknown): boolean =>
+  error instanceof DamagedTextError || isMalformedJsonError(error);

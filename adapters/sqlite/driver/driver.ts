@@ -9,7 +9,7 @@ export const MAX_PAGE_ROWS = 256;
 
 export interface Statement {
   all(values: readonly SqlValue[]): SqlValue[][];
-  /** Like `all`, but faster, for a SELECT that finds at most `PAGE_ROWS`. */
+  /** Like `all`, but faster, for a SELECT that finds at most `MAX_PAGE_ROWS`. */
   page(values: readonly SqlValue[]): SqlValue[][];
   get(values: readonly SqlValue[]): SqlValue[] | undefined;
   run(values: readonly SqlValue[]): number;
@@ -54,7 +54,8 @@ const UNAVAILABLE_REASONS: Readonly<Record<number, string>> = {
   23: 'this user may not open its file',
 };
 
-export const getUnavailableReason = (error: unknown): string | undefined => UNAVAILABLE_REASONS[getResultCode(error) & 0xff];
+export const getUnavailableReason = (error: unknown): string | undefined =>
+  UNAVAILABLE_REASONS[getResultCode(error) & 0xff];
 
 /** Returns a readable reason why a file cannot be opened, or undefined for unclassified errors. */
 export function getOpenFailureReason(error: unknown): string | undefined {

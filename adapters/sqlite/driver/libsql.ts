@@ -30,7 +30,8 @@ export function openLibsql(path: string): Driver {
       // switch.
       if (statement.reader) statement.raw(true);
       const exact = stored ? restoreRow : (row: SqlValue[]) => row;
-      const all = (values: readonly SqlValue[]): SqlValue[][] => (statement.all(toBoundValues(values)) as SqlValue[][]).map(exact);
+      const all = (values: readonly SqlValue[]): SqlValue[][] =>
+        (statement.all(toBoundValues(values)) as SqlValue[][]).map(exact);
       let packed: Database.Statement | undefined;
       return {
         all,

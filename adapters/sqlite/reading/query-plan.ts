@@ -53,7 +53,8 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Index
   if (best !== undefined && fixed(best) >= 0)
     return { from: `FROM "${name}" INDEXED BY "${best.label}"`, columns, fixed: best.paths.slice(0, fixed(best)) };
   // Every matching document has a value there.
-  const isAsked = (one: Filter): boolean => ['one', 'range'].includes(getIndexUse(one[by]) ?? '') && !isFalseCondition(one[by]);
+  const isAsked = (one: Filter): boolean =>
+    ['one', 'range'].includes(getIndexUse(one[by]) ?? '') && !isFalseCondition(one[by]);
   const any = filter.or === undefined ? [] : getOrFilters(filter.or);
   const isWhole = isAsked(filter) || (any.length > 0 && any.every(isAsked));
   if (!values.includes(by) || !isWhole) return { from: `FROM "${name}"`, columns, fixed: [] };
@@ -79,7 +80,10 @@ export function findFewRows(connection: Connection, table: Table, filter: Filter
   const by = sort?.[0]?.[0] ?? 'id';
   const fixed = sort === null ? [] : chooseWalk(table, filter, sort).fixed;
   // Without an order, or ordered by id, SQLite chooses the fitting index itself.
-  const own = [...buildSideTableQueries(table, filter), ...(by === 'id' ? [] : buildIndexQueries(table, filter, fixed, by))];
+  const own = [
+    ...buildSideTableQueries(table, filter),
+    ...(by === 'id' ? [] : buildIndexQueries(table, filter, fixed, by)),
+  ];
   const any = filter.or === undefined ? [] : getOrFilters(filter.or);
   const most = getRowBound(connection, table);
   const rows = selectFirstFew(connection, own, most);
@@ -87,7 +91,11 @@ export function findFewRows(connection: Connection, table: Table, filter: Filter
   // SQLite uses no index for alternatives; without side tables, the walk soon finds a match.
   const all = new Set<number>();
   for (const one of any) {
-    const ways = [...buildSideTableQueries(table, one), ...buildIdQueries(table, one), ...buildIndexQueries(table, one, fixed, by)];
+    const ways = [
+      ...buildSideTableQueries(table, one),
+      ...buildIdQueries(table, one),
+      ...buildIndexQueries(table, one, fixed, by),
+    ];
     const found = selectFirstFew(connection, ways, most);
     if (found === null) return null;
     for (const row of found) all.add(row);
@@ -146,7 +154,12 @@ const buildIdQueries = ({ name, columns }: Table, { id }: Filter): SqlFragment[]
   return [{ text: `SELECT n FROM "${name}" WHERE ${text}`, values }];
 };
 
-function buildIndexQueries({ name, columns, indexes }: Table, filter: Filter, fixed: readonly string[], by: string): SqlFragment[] {
+function buildIndexQueries(
+  { name, columns, indexes }: Table,
+  filter: Filter,
+  fixed: readonly string[],
+  by: string,
+): SqlFragment[] {
   const ranges = indexes.map(({ paths }) => selectRangePaths(paths, filter, by));
   const narrower = ranges.filter((range) => range.some((path) => !fixed.includes(path)));
   const distinct = [...new Map(narrower.map((range) => [range.toSorted().join(), range])).values()];

@@ -81,7 +81,9 @@ function runFind(connection: Connection, table: Table, request: FindRequest, wha
   // One snapshot for all statements, so that a moving document is not returned twice.
   const found = readSnapshot(connection, () => {
     const few = findFewRows(connection, table, request.filter, request.sort);
-    return few === null ? findByWalk(connection, table, request, what) : findAmongRows(connection, table, request, few, what);
+    return few === null
+      ? findByWalk(connection, table, request, what)
+      : findAmongRows(connection, table, request, few, what);
   });
   return what === 'id' ? found : found.map(restoreBody);
 }
@@ -130,7 +132,8 @@ function readSnapshot<V>(connection: Connection, read: () => V): V {
  */
 function buildCountSql(connection: Connection, table: Table, filter: Filter, path: string | null): SqlFragment {
   const few = findFewRows(connection, table, filter, null);
-  const from = few === null ? { text: buildCountFrom(table, filter, path), values: [] } : buildRowsFrom(table.name, few);
+  const from =
+    few === null ? { text: buildCountFrom(table, filter, path), values: [] } : buildRowsFrom(table.name, few);
   const where = buildWhereSql([filter], table.columns);
   return { text: `${from.text} WHERE ${where.text}`, values: [...from.values, ...where.values] };
 }

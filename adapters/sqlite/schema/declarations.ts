@@ -12,7 +12,12 @@ export const DECLARATIONS_TABLE = '"~declared"';
 export type CollectionDeclaration = Required<Omit<CollectionSpec, 'name' | 'bytes'>>;
 
 /** Normalizes the declaration, so that equal declarations are equal texts. */
-export const toDeclaration = ({ indexes, values = [], search = [], compressed = [] }: CollectionSpec): CollectionDeclaration => ({
+export const toDeclaration = ({
+  indexes,
+  values = [],
+  search = [],
+  compressed = [],
+}: CollectionSpec): CollectionDeclaration => ({
   indexes: indexes.map(({ fields, unique = false }) => ({ fields, unique })),
   values,
   search,
@@ -26,7 +31,9 @@ export function readDeclaration(connection: StatementSource, name: string): Coll
   const [spec] = hasDeclarationsTable(connection)
     ? (connection.prepare(`SELECT spec FROM ${DECLARATIONS_TABLE} WHERE collection = ?`).get([name]) ?? [])
     : [];
-  return spec === undefined ? toDeclaration({ name, indexes: [] }) : (JSON.parse(spec as string) as CollectionDeclaration);
+  return spec === undefined
+    ? toDeclaration({ name, indexes: [] })
+    : (JSON.parse(spec as string) as CollectionDeclaration);
 }
 
 /** Call within a transaction. */

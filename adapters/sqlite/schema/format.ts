@@ -5,7 +5,8 @@ import { readDeclaration, type StatementSource } from './declarations.js';
 const FORMAT_VERSION = 2;
 
 /** Call within the transaction that creates the first table. */
-export const writeFormatVersion = (driver: Pick<Driver, 'exec'>): void => driver.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
+export const writeFormatVersion = (driver: Pick<Driver, 'exec'>): void =>
+  driver.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
 
 /** @throws Error that describes the file */
 export function checkFormatVersion(connection: StatementSource): void {

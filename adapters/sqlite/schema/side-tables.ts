@@ -48,7 +48,13 @@ const isIndexedValue = (value: Json): boolean => value !== null && value !== fal
  * Call within a transaction.
  * @param before current entries of row `n`
  */
-export function writeSideRows(connection: StatementSource, name: string, n: SqlValue, before: SideTableRows, after: SideTableRows): void {
+export function writeSideRows(
+  connection: StatementSource,
+  name: string,
+  n: SqlValue,
+  before: SideTableRows,
+  after: SideTableRows,
+): void {
   const has = ({ values }: SideTableRows, [path, value]: SideTableRows['values'][number]): boolean =>
     values.some(([one, other]) => one === path && other === value);
   const table = getValuesTable(name);
@@ -60,13 +66,20 @@ export function writeSideRows(connection: StatementSource, name: string, n: SqlV
   if (before.text === after.text) return;
   if (before.text !== '') connection.prepare(`DELETE FROM ${getSearchTable(name)} WHERE rowid = ?`).run([n]);
   if (after.text !== '')
-    connection.prepare(`INSERT INTO ${getSearchTable(name)} (rowid, text) VALUES (?, ?)`).run([n, toIndexedText(after.text)]);
+    connection
+      .prepare(`INSERT INTO ${getSearchTable(name)} (rowid, text) VALUES (?, ?)`)
+      .run([n, toIndexedText(after.text)]);
 }
 
 /**
  * Deletes the entries of a row whose document is unreadable, so that its entries cannot be derived.
  */
-export function dropSideRows(connection: StatementSource, name: string, { values, search }: SideTableSpec, n: SqlValue): void {
+export function dropSideRows(
+  connection: StatementSource,
+  name: string,
+  { values, search }: SideTableSpec,
+  n: SqlValue,
+): void {
   if (values.length > 0) connection.prepare(`DELETE FROM ${getValuesTable(name)} WHERE n = ?`).run([n]);
   if (search.length > 0) connection.prepare(`DELETE FROM ${getSearchTable(name)} WHERE rowid = ?`).run([n]);
 }

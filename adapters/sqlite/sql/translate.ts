@@ -63,7 +63,8 @@ function buildConditionTerms(path: string, condition: Condition, values: SqlValu
   const terms: string[] = [];
   const c: Operators = condition;
   if (c.in !== undefined) terms.push(buildInTerm(at, c.in, values));
-  if (c.ne !== undefined) terms.push(c.ne === null ? buildPresentTerm(at) : `(${buildEqualTerm(at, c.ne, values)}) IS NOT TRUE`);
+  if (c.ne !== undefined)
+    terms.push(c.ne === null ? buildPresentTerm(at) : `(${buildEqualTerm(at, c.ne, values)}) IS NOT TRUE`);
   if (c.gt !== undefined) terms.push(buildAboveTerm(at, '>', c.gt, values));
   if (c.gte !== undefined) terms.push(buildAboveTerm(at, '>=', c.gte, values));
   if (c.lt !== undefined) terms.push(buildBelowTerm(at, '<', c.lt, values));

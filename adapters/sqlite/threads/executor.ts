@@ -24,7 +24,11 @@ export interface PendingRequest {
 export type FailureListener = (error: unknown) => void;
 
 /** @param outcomes one per call, in order */
-export function settleCalls(calls: readonly PendingRequest[], outcomes: readonly RequestOutcome[], failed?: FailureListener): void {
+export function settleCalls(
+  calls: readonly PendingRequest[],
+  outcomes: readonly RequestOutcome[],
+  failed?: FailureListener,
+): void {
   for (const [i, { resolve, reject }] of calls.entries()) {
     try {
       resolve(unwrapOutcome(outcomes[i] as RequestOutcome));
@@ -43,7 +47,10 @@ export function toError(thrown: unknown): Error {
 }
 
 export function createOpenError(path: string, cause: unknown): Error {
-  return new Error(`cannot open ${path}: ${getOpenFailureReason(cause) ?? toError(cause).message}; aos doctor says what to do`, {
-    cause,
-  });
+  return new Error(
+    `cannot open ${path}: ${getOpenFailureReason(cause) ?? toError(cause).message}; aos doctor says what to do`,
+    {
+      cause,
+    },
+  );
 }

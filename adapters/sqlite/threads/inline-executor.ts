@@ -3,7 +3,14 @@
  * turn are answered together, so that they share a commit.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { createOpenError, settleCalls, type PendingRequest, type RequestExecutor, type FailureListener, type RequestService } from './executor.js';
+import {
+  createOpenError,
+  settleCalls,
+  type PendingRequest,
+  type RequestExecutor,
+  type FailureListener,
+  type RequestService,
+} from './executor.js';
 import type { StorageRequest } from './messages.js';
 
 export class InlineExecutor<R extends StorageRequest> implements RequestExecutor {

@@ -1,5 +1,5 @@
 /**
- * Thread side of `WorkerThread`: sends `ready` once, then answers in request order; `close` closes
+ * Thread side of `WorkerExecutor`: sends `ready` once, then answers in request order; `close` closes
  * the connection and ends the thread. Messages that have arrived in the meantime are answered as
  * one batch.
  */
@@ -12,7 +12,10 @@ export const READY_MESSAGE = 'ready';
 
 type Message<R> = readonly R[] | typeof CLOSE_MESSAGE;
 
-export function serveRequests<R extends StorageRequest>(port: MessagePort, { answer, close, most }: RequestService<R>): void {
+export function serveRequests<R extends StorageRequest>(
+  port: MessagePort,
+  { answer, close, most }: RequestService<R>,
+): void {
   const waiting: R[] = [];
   let closing = false;
   const add = (message: Message<R>): void => {

@@ -6,7 +6,14 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { registerLiveThread } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
-import { createOpenError, toError, settleCalls, type PendingRequest, type RequestExecutor, type FailureListener } from './executor.js';
+import {
+  createOpenError,
+  toError,
+  settleCalls,
+  type PendingRequest,
+  type RequestExecutor,
+  type FailureListener,
+} from './executor.js';
 import type { RequestOutcome, StorageRequest } from './messages.js';
 import { CLOSE_MESSAGE, READY_MESSAGE } from './request-server.js';
 
@@ -30,7 +37,10 @@ export class WorkerExecutor implements RequestExecutor {
   async start(): Promise<void> {
     const workerData = { role: this.role, connection: this.connection };
     const module = new URL('../worker.js', import.meta.url);
-    const worker = new Worker(module, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
+    const worker = new Worker(module, {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
     registerLiveThread(worker, () => worker.postMessage(CLOSE_MESSAGE, []));
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
       throw createOpenError(this.connection.path, thrown);

@@ -13,7 +13,14 @@ import { parseViolatedColumn, type SqlValue } from '../driver/driver.js';
 import { toBytesColumn, readBytesField } from '../schema/bytes-column.js';
 import { saveDeclaration, readDeclaration, toDeclaration, type CollectionDeclaration } from '../schema/declarations.js';
 import { writeFormatVersion } from '../schema/format.js';
-import { hasSideTables, EMPTY_SIDE_ROWS, getSearchTable, buildSideRows, getValuesTable, writeSideRows } from '../schema/side-tables.js';
+import {
+  hasSideTables,
+  EMPTY_SIDE_ROWS,
+  getSearchTable,
+  buildSideRows,
+  getValuesTable,
+  writeSideRows,
+} from '../schema/side-tables.js';
 import { getColumnName } from '../sql/translate.js';
 import { buildBodyExpression } from '../sql/values.js';
 
@@ -53,7 +60,10 @@ const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.
  * @throws TypeError on a unique index over several fields, or when a queried field is stored
  *   separately
  */
-function validateDeclaration({ indexes, values, search, compressed }: CollectionDeclaration, bytes: string | undefined): void {
+function validateDeclaration(
+  { indexes, values, search, compressed }: CollectionDeclaration,
+  bytes: string | undefined,
+): void {
   if (indexes.some(({ fields, unique }) => unique === true && fields.length !== 1))
     throw new TypeError('a unique index takes exactly one field');
   const paths = [...indexes.flatMap(({ fields }) => fields), ...values, ...search].map(checkPath);
@@ -75,7 +85,12 @@ function declareBytes(connection: Connection, name: string, field: string | unde
   else if (known !== field) throw new TypeError(`the bytes of ${name} are in ${known}`);
 }
 
-function ensureIndexes(connection: Connection, name: string, { indexes }: CollectionDeclaration, before: CollectionDeclaration): void {
+function ensureIndexes(
+  connection: Connection,
+  name: string,
+  { indexes }: CollectionDeclaration,
+  before: CollectionDeclaration,
+): void {
   const { driver } = connection;
   const known = listPaths(connection, name);
   const wanted = [...new Set(indexes.flatMap(({ fields }) => fields))];

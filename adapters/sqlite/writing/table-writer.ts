@@ -97,7 +97,8 @@ export class TableWriter {
     const from = `FROM "${this.#name}" WHERE ${where.text}`;
     // Not `RETURNING`, whose text is not validated.
     const rows = hasSideTables(this.#table) ? this.#connection.prepare(`SELECT n ${from}`).all(where.values) : [];
-    for (const [n = null] of rows) writeSideRows(this.#connection, this.#name, n, this.#readStoredSideRows(n), EMPTY_SIDE_ROWS);
+    for (const [n = null] of rows)
+      writeSideRows(this.#connection, this.#name, n, this.#readStoredSideRows(n), EMPTY_SIDE_ROWS);
     return this.#run(`DELETE ${from}`, where.values);
   }
 

@@ -10,7 +10,10 @@ import { ensureCollection } from './ensure-collection.js';
 import { TableWriter } from './table-writer.js';
 
 type DocWriteKind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
-const WRITE_OPERATIONS: Record<DocWriteKind, (writer: TableWriter, text: string, docs: readonly EncodedDoc[]) => unknown> = {
+const WRITE_OPERATIONS: Record<
+  DocWriteKind,
+  (writer: TableWriter, text: string, docs: readonly EncodedDoc[]) => unknown
+> = {
   insert: (writer, _, docs) => requireDocs(docs).forEach((doc) => writer.insert(doc)),
   put: (writer, _, docs) => requireDocs(docs).forEach((doc) => writer.put(doc)),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
@@ -89,7 +92,7 @@ class TransactionWriter {
 
   /**
    * Returns the body where it is requested.
-   * @throws ChangeRefused, StoreConflict, TypeError
+   * @throws UnmatchedChangeError, StoreConflict, TypeError
    */
   apply(write: TransactRequest[number]): string | null {
     const writer = new TableWriter(this.#connection, write.collection);

@@ -112,7 +112,9 @@ async function installInDirectory(wish: InstallSelection): Promise<string[]> {
     await installFiles(installation, wish, restart);
     await storeOptions(installation);
     missing =
-      installation.manifest === null ? [] : await findMissingRuntimes(agent, installation.layout, installation.manifest);
+      installation.manifest === null
+        ? []
+        : await findMissingRuntimes(agent, installation.layout, installation.manifest);
     for (const sentence of missing) agent.output.warn(sentence);
     agent.output.releaseWarnings();
     post = await applySettings(installation, project);
@@ -141,7 +143,11 @@ async function removeUnusedDirectories(installation: Installation, made: readonl
   await removeEmptyDirectories(made);
 }
 
-async function installFiles(installation: Installation, wish: InstallSelection, restart: ApplicationRestart): Promise<void> {
+async function installFiles(
+  installation: Installation,
+  wish: InstallSelection,
+  restart: ApplicationRestart,
+): Promise<void> {
   const { agent } = installation;
   const { project, channel, platform } = wish;
   const { options, output } = agent;
@@ -156,7 +162,12 @@ async function installFiles(installation: Installation, wish: InstallSelection, 
     const release = await readOfflineRelease(installation, options.package, question, server);
     if (release === null) output.reportUpToDate(question.version ?? '');
     else {
-      await installVerified(installation, { release, archive: options.package, beforePlan, carryOver: carrySettingsOver });
+      await installVerified(installation, {
+        release,
+        archive: options.package,
+        beforePlan,
+        carryOver: carrySettingsOver,
+      });
       output.reportUpdated(question.version, release.manifest.version);
     }
   } else if (server !== null) {
@@ -180,7 +191,10 @@ async function offerMonitoring({ agent, project }: InstallSelection): Promise<vo
   const { options, signal } = agent;
   if (options.yes) return;
   const said = options.monitorName !== null || options.schedule !== null;
-  if (!said && (!isInteractive(options) || !(await promptYesNo('Monitor this machine?', true, '--monitor-name', signal))))
+  if (
+    !said &&
+    (!isInteractive(options) || !(await promptYesNo('Monitor this machine?', true, '--monitor-name', signal)))
+  )
     return;
   const session = options.server === null ? null : await agent.network.login(options.server);
   if (session === null)

@@ -62,7 +62,8 @@ async function promptName({ options, signal }: Agent): Promise<string> {
   if (options.monitorName !== null) return options.monitorName;
   if (options.yes) return hostname();
   const name = await promptText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
-  if (!MONITOR_NAME_PATTERN.test(name)) throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
+  if (!MONITOR_NAME_PATTERN.test(name))
+    throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
   return name;
 }
 

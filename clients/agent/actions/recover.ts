@@ -29,7 +29,10 @@ export async function rollBackOpenUpdate(agent: Agent): Promise<void> {
   try {
     const layout = new InstallationLayout(await resolveRoot(agent.options.dir));
     if ((await statPath(layout.journal)) === null) return;
-    reportRecovery(agent.output, await recoverTransaction(layout, await findOwnPath(layout, agent.ownFile), agent.hooks));
+    reportRecovery(
+      agent.output,
+      await recoverTransaction(layout, await findOwnPath(layout, agent.ownFile), agent.hooks),
+    );
   } catch (error) {
     agent.output.warn(toAgentFailure(error).message);
   }

@@ -45,7 +45,11 @@ async function updateLocked(agent: Agent, restart: ApplicationRestart): Promise<
   }
 }
 
-async function updateFromServer(installation: Installation, server: UpdateServiceClient | null, restart: ApplicationRestart): Promise<void> {
+async function updateFromServer(
+  installation: Installation,
+  server: UpdateServiceClient | null,
+  restart: ApplicationRestart,
+): Promise<void> {
   const { agent } = installation;
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   const asked = buildUpdateQuery(installation);

@@ -40,7 +40,8 @@ export async function applyPlan(transaction: Transaction, journal: Journal, sign
     hooks.at(`after ${what}`, path);
   };
   for (const removal of removals) await step('remove', removal.path, () => moveToBackup(transaction, removal));
-  for (const { path } of emptied) await step('rmdir', path, () => retryWhileHeld(!head.links, () => rmdir(layout.resolvePath(path))));
+  for (const { path } of emptied)
+    await step('rmdir', path, () => retryWhileHeld(!head.links, () => rmdir(layout.resolvePath(path))));
   for (const path of directories) await step('mkdir', path, () => makeDirectory(layout.resolvePath(path)));
   for (const file of files)
     await step(file.old === null ? 'create' : 'replace', file.path, () => placeFile(transaction, file));
@@ -76,7 +77,8 @@ async function placeFile(transaction: Transaction, file: FileStep): Promise<void
   const { layout, head, hooks } = transaction;
   const at = layout.resolvePath(file.path);
   if (file.old === null) {
-    if ((await statPath(at)) !== null) throw new AgentFailure('error', `${at} was not there when the update was planned`);
+    if ((await statPath(at)) !== null)
+      throw new AgentFailure('error', `${at} was not there when the update was planned`);
   } else if (!(await linkToBackup(transaction, file))) await moveToBackup(transaction, file);
   hooks.at('old is safe', file.path);
   await retryWhileHeld(!head.links, () => rename(layout.getStagedFile(head.tx, file.path), at));
@@ -132,7 +134,8 @@ export async function undoTransaction(transaction: Transaction): Promise<string[
     }
   };
   for (const file of files.toReversed()) await step('undo file', file.path, () => undoFile(transaction, file));
-  for (const path of directories.toReversed()) await step('undo mkdir', path, () => removeIfEmpty(layout.resolvePath(path)));
+  for (const path of directories.toReversed())
+    await step('undo mkdir', path, () => removeIfEmpty(layout.resolvePath(path)));
   for (const folder of emptied.toReversed())
     await step('undo rmdir', folder.path, () => recreateDirectory(layout.resolvePath(folder.path), folder));
   for (const removal of removals.toReversed())
@@ -176,6 +179,7 @@ async function recreateDirectory(path: string, { mode, uid, gid }: DirectoryStep
 
 async function listExistingFolders(transaction: Transaction): Promise<string[]> {
   const found: string[] = [];
-  for (const folder of listChangedDirectories(transaction)) if ((await statPath(folder))?.isDirectory() === true) found.push(folder);
+  for (const folder of listChangedDirectories(transaction))
+    if ((await statPath(folder))?.isDirectory() === true) found.push(folder);
   return found;
 }

@@ -187,7 +187,10 @@ class UpdatePlanner {
       const key = this.#key(parent);
       const lies = (await parents.of(parent)) === 'directory' ? await statPath(layout.resolvePath(parent)) : null;
       if (lies !== null && !this.#removals.has(key))
-        throw createBlockedFailure(layout.resolvePath(parent), `is in the place of a directory, and no file of the installed version`);
+        throw createBlockedFailure(
+          layout.resolvePath(parent),
+          `is in the place of a directory, and no file of the installed version`,
+        );
       this.#directories.add(parent);
     }
   }
@@ -199,7 +202,10 @@ class UpdatePlanner {
       const inside = `${path}/${entry.name}`;
       if (entry.isDirectory()) await this.#planDirectoryInPlace(inside);
       else if (!this.#removals.has(this.#key(inside)))
-        throw createBlockedFailure(layout.resolvePath(inside), `is in the place of a new file, and no file of the installed version`);
+        throw createBlockedFailure(
+          layout.resolvePath(inside),
+          `is in the place of a new file, and no file of the installed version`,
+        );
     }
     await this.#planIfEmptied(path);
   }

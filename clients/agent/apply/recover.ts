@@ -16,7 +16,11 @@ import { ParentValidator } from '../system/parent-validator.js';
 
 export type RecoveryResult = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: JournalHead };
 
-export async function recoverTransaction(layout: InstallationLayout, own: string | null, hooks: Hooks): Promise<RecoveryResult> {
+export async function recoverTransaction(
+  layout: InstallationLayout,
+  own: string | null,
+  hooks: Hooks,
+): Promise<RecoveryResult> {
   const head = await readHead(layout);
   if (head === 'none' || head === 'unreadable') {
     if (head === 'unreadable' && (await hasFiles(layout.backups)))

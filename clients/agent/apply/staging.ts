@@ -30,7 +30,9 @@ export async function stageRelease(input: StageInput): Promise<void> {
   const { layout, tx, release } = input;
   await mkdir(layout.getStagedFilesFolder(tx), { recursive: true, mode: PRIVATE_MODE });
   const folders = await extractArchive(input);
-  await forEachConcurrently(release.manifest.files, SYNC_CONCURRENCY, ({ path }) => syncFile(layout.getStagedFile(tx, path)));
+  await forEachConcurrently(release.manifest.files, SYNC_CONCURRENCY, ({ path }) =>
+    syncFile(layout.getStagedFile(tx, path)),
+  );
   await writeFile(layout.getStagedManifest(tx), release.bytes, { flag: 'wx', mode: 0o644 });
   await setMode(layout.getStagedManifest(tx), 0o644);
   await syncFile(layout.getStagedManifest(tx));

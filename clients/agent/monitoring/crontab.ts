@@ -77,7 +77,11 @@ export function findTaggedLine(crontab: string, tag: string): string | null {
 export async function readCrontab(env: Env): Promise<string> {
   const program = await listCrontab(env);
   try {
-    const { stdout } = await runFile(program, ['-l'], { env: toEnglishEnv(env), encoding: ENCODING, maxBuffer: MAX_CRONTAB_BYTES });
+    const { stdout } = await runFile(program, ['-l'], {
+      env: toEnglishEnv(env),
+      encoding: ENCODING,
+      maxBuffer: MAX_CRONTAB_BYTES,
+    });
     return stdout;
   } catch (error) {
     const said = getErrorOutput(error);

@@ -52,7 +52,12 @@ export async function sendHeartbeat(script: string, env: Env, signal: AbortSigna
     ? ['powershell.exe', ['-NoProfile', '-ExecutionPolicy', 'Bypass', '-File', script]]
     : ['/bin/sh', [script]];
   try {
-    await promisify(execFile)(program, args, { env: buildScheduledEnv(env), timeout: TIMEOUT_MS, windowsHide: true, signal });
+    await promisify(execFile)(program, args, {
+      env: buildScheduledEnv(env),
+      timeout: TIMEOUT_MS,
+      windowsHide: true,
+      signal,
+    });
   } catch (error) {
     if (signal.aborted) throw new AgentFailure('cancelled', 'cancelled', { cause: error });
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };

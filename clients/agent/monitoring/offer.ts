@@ -32,7 +32,8 @@ const createInvalidOfferFailure = (field: string, why: string): AgentFailure =>
 export function parseOffer(body: Readonly<Record<string, unknown>>, scheduler: Scheduler): MonitoringOffer {
   const object = (field: string): Record<string, unknown> => {
     const value = body[field];
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw createInvalidOfferFailure(field, 'is no object');
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw createInvalidOfferFailure(field, 'is no object');
     return { ...value };
   };
   const text = (field: string, value: unknown, pattern: RegExp, why: string): string => {
@@ -40,7 +41,8 @@ export function parseOffer(body: Readonly<Record<string, unknown>>, scheduler: S
     return value;
   };
   const [monitor, script, schedule] = [object('monitor'), object('script'), object('schedule')];
-  if (JSON.stringify(body.scopes) !== '["watchdog:ping"]') throw createInvalidOfferFailure('scopes', 'is not exactly watchdog:ping');
+  if (JSON.stringify(body.scopes) !== '["watchdog:ping"]')
+    throw createInvalidOfferFailure('scopes', 'is not exactly watchdog:ping');
   const filename = text('script.filename', script.filename, FILENAME_PATTERN, 'is no file name');
   if (filename === TOKEN_FILE) throw createInvalidOfferFailure('script.filename', 'is the file of the token');
   const content = text('script.content', script.content, /^[^\0]+$/, 'is no text');

@@ -23,9 +23,13 @@ export async function resolveCredentials(options: CheckedOptions, signal: AbortS
   const { username, licenseKey } = options;
   if (username !== null) {
     const password = options.password ?? (await promptPassword(username, signal));
-    return { authorization: formatBasicAuth(username, password), refused: `the account ${username} was refused; ${ACCESS_HINT}` };
+    return {
+      authorization: formatBasicAuth(username, password),
+      refused: `the account ${username} was refused; ${ACCESS_HINT}`,
+    };
   }
-  if (licenseKey === null) return { authorization: null, refused: `the release store wants credentials; ${ACCESS_HINT}` };
+  if (licenseKey === null)
+    return { authorization: null, refused: `the release store wants credentials; ${ACCESS_HINT}` };
   const name = getCredentialName(createHash('sha256').update(licenseKey).digest('hex'));
   return {
     authorization: formatBasicAuth(name, licenseKey),

@@ -39,7 +39,11 @@ export class ContentMismatch extends AgentFailure {
   }
 }
 
-export async function downloadPackage(folder: string, wanted: PackageSource, downloader: DownloadContext): Promise<string> {
+export async function downloadPackage(
+  folder: string,
+  wanted: PackageSource,
+  downloader: DownloadContext,
+): Promise<string> {
   const path = join(folder, wanted.sha256);
   await deleteOtherDownloads(folder, wanted.sha256);
   const resumed = (await getFileSize(path)) > 0;
@@ -103,14 +107,20 @@ async function fetchAll(path: string, wanted: PackageSource, downloader: Downloa
       return;
     } catch (error) {
       const pause = downloader.hooks.retryMs[attempt];
-      const again = error instanceof AgentFailure && EXIT_CODES[error.outcome] === EXIT_CODES.transient && pause !== undefined;
+      const again =
+        error instanceof AgentFailure && EXIT_CODES[error.outcome] === EXIT_CODES.transient && pause !== undefined;
       if (!again || (await getFileSize(path)) === before) throw error;
       await sleep(pause, undefined, { signal: downloader.signal });
     }
   }
 }
 
-async function fetchRest(path: string, from: number, wanted: PackageSource, downloader: DownloadContext): Promise<void> {
+async function fetchRest(
+  path: string,
+  from: number,
+  wanted: PackageSource,
+  downloader: DownloadContext,
+): Promise<void> {
   const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
   const answer = await downloader.network.openPackage(wanted.url, { 'accept-encoding': 'identity', ...headers });
   await validateResponse(answer, from, wanted.size);
@@ -129,7 +139,12 @@ export function formatRejection({ status, headers, refused }: PackageResponse): 
   return `403 for the package${by}: a CDN, proxy or firewall in front of the release store denies access; the credentials were not checked`;
 }
 
-async function validateResponse(answer: PackageResponse, from: number, size: number, what = 'the package'): Promise<void> {
+async function validateResponse(
+  answer: PackageResponse,
+  from: number,
+  size: number,
+  what = 'the package',
+): Promise<void> {
   const { status, headers } = answer;
   if (status === 401 || status === 403) {
     await answer.drop();
@@ -144,7 +159,13 @@ async function validateResponse(answer: PackageResponse, from: number, size: num
   throw new AgentFailure('error', `${what}: ${status} ${said ?? ''}`);
 }
 
-async function writeResponse(path: string, answer: PackageResponse, from: number, size: number, downloader: DownloadContext): Promise<void> {
+async function writeResponse(
+  path: string,
+  answer: PackageResponse,
+  from: number,
+  size: number,
+  downloader: DownloadContext,
+): Promise<void> {
   if (from === 0) await rm(path, { force: true });
   let done = from;
   try {

@@ -61,7 +61,11 @@ export class HttpClient {
    * @param bearer null for none
    */
   async getJson(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
-    return this.#toJsonAnswer(url, await this.#sendRequest(url, { accept: 'application/json', ...toBearerHeaders(bearer) }), most);
+    return this.#toJsonAnswer(
+      url,
+      await this.#sendRequest(url, { accept: 'application/json', ...toBearerHeaders(bearer) }),
+      most,
+    );
   }
 
   /**
@@ -88,7 +92,12 @@ export class HttpClient {
   }
 
   /** @param definite status that is never transient */
-  async #toJsonAnswer(url: URL, { status, body }: ReceivedResponse, most: number, definite?: number): Promise<JsonAnswer> {
+  async #toJsonAnswer(
+    url: URL,
+    { status, body }: ReceivedResponse,
+    most: number,
+    definite?: number,
+  ): Promise<JsonAnswer> {
     if (REDIRECT_STATUSES.has(status)) {
       body.destroy();
       throw new AgentFailure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);

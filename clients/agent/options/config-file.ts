@@ -34,7 +34,8 @@ export async function readConfig(path: string, wanted: boolean): Promise<ConfigF
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw new AgentFailure('usage', `${path} is no file`);
-    if (stats.size > MAX_CONFIG_BYTES) throw new AgentFailure('usage', `${path} is longer than ${MAX_CONFIG_BYTES} bytes`);
+    if (stats.size > MAX_CONFIG_BYTES)
+      throw new AgentFailure('usage', `${path} is longer than ${MAX_CONFIG_BYTES} bytes`);
     if (!ON_WINDOWS && (stats.mode & WRITABLE_BY_OTHERS_MASK) !== 0)
       throw new AgentFailure('usage', `${path} can be changed by others: chmod 600 ${path}`);
     const values = parseConfigObject(path, await file.readFile('utf8'));

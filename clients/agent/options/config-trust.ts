@@ -94,7 +94,11 @@ export async function getForeignOwner(dir: string): Promise<number | null> {
  * @param named by `--config`: root's own file counts anywhere except where another user could
  *   create it
  */
-async function getTrustLevel(file: ConfigFile, foreign: number | null, named: boolean): Promise<'all' | 'harmless' | 'none'> {
+async function getTrustLevel(
+  file: ConfigFile,
+  foreign: number | null,
+  named: boolean,
+): Promise<'all' | 'harmless' | 'none'> {
   if (ON_WINDOWS) return 'all';
   if (foreign === null) return file.uid === 0 || file.uid === process.geteuid?.() ? 'all' : 'none';
   if (named && file.uid === 0 && (await isRootOnlyPath(file.path))) return 'all';
@@ -119,7 +123,8 @@ async function loadSystemConfig(dir: string, said: string | null): Promise<Trust
   if (project === null || !SLUG_PATTERN.test(project)) return NO_CONFIG;
   const path = join(SYSTEM_CONFIG_FOLDER, `${project}.json`);
   if ((await statPath(path)) === null) return NO_CONFIG;
-  if (!(await isRootOnlyPath(path))) throw new AgentFailure('usage', `${SYSTEM_CONFIG_FOLDER} can be changed by others than root`);
+  if (!(await isRootOnlyPath(path)))
+    throw new AgentFailure('usage', `${SYSTEM_CONFIG_FOLDER} can be changed by others than root`);
   const file = await readConfig(path, false);
   if (file === null) return NO_CONFIG;
   if (file.uid !== 0 || file.open)

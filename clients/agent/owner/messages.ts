@@ -42,5 +42,7 @@ export const toRejection = (failure: AgentFailure): OwnerRejection => ({
 });
 
 export function toFailure({ outcome, message, taken }: OwnerRejection): AgentFailure {
-  return taken ? new AlreadyExistsFailure(message) : new AgentFailure(Object.hasOwn(EXIT_CODES, outcome) ? outcome : 'error', message);
+  return taken
+    ? new AlreadyExistsFailure(message)
+    : new AgentFailure(Object.hasOwn(EXIT_CODES, outcome) ? outcome : 'error', message);
 }

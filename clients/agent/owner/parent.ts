@@ -15,7 +15,13 @@ import { isInteractive } from '../prompts.js';
 import { readSecret } from '../secrets.js';
 import { resolveServer } from '../net/account.js';
 import type { Agent } from '../update/installation.js';
-import { CHILD_MARKER, toRejection, type ChildInstructions, type OwnerRequestMessage, type OwnerReply } from './messages.js';
+import {
+  CHILD_MARKER,
+  toRejection,
+  type ChildInstructions,
+  type OwnerRequestMessage,
+  type OwnerReply,
+} from './messages.js';
 import { OwnerRequestHandler } from './request-handler.js';
 
 export interface Owner {
@@ -77,7 +83,9 @@ export async function runAsOwner(owner: Owner, agent: Agent): Promise<number> {
     child.once('error', (error) =>
       reject(new AgentFailure('spaceOrPermission', `the agent cannot run as user ${owner.uid}: ${error.message}`)),
     );
-    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? EXIT_CODES.error : constants.signals[name])));
+    child.once('exit', (code, name) =>
+      resolve(code ?? 128 + (name === null ? EXIT_CODES.error : constants.signals[name])),
+    );
   });
   if (child.connected) child.send(order, () => undefined);
   return ended;

@@ -86,7 +86,9 @@ export class OwnerRequestHandler {
 
   #resolveApiUrl(text: string): URL {
     const url = this.#resolveServerUrl(text);
-    const allowed = UPDATE_ROUTES.map((route) => resolveServerPath(this.#getServer(), `/api/updateservice/v1/${route}`).pathname);
+    const allowed = UPDATE_ROUTES.map(
+      (route) => resolveServerPath(this.#getServer(), `/api/updateservice/v1/${route}`).pathname,
+    );
     if (!allowed.includes(url.pathname)) throw createDeniedFailure(url.pathname);
     return url;
   }
@@ -126,7 +128,8 @@ export class OwnerRequestHandler {
   }
 
   #getSetupApi(verb: 'get' | 'post', route: string): SetupApi {
-    if (this.#session === null || !SETUP_ROUTES[this.agent.options.action][verb].includes(route)) throw createDeniedFailure(route);
+    if (this.#session === null || !SETUP_ROUTES[this.agent.options.action][verb].includes(route))
+      throw createDeniedFailure(route);
     return this.#session;
   }
 

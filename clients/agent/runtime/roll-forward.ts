@@ -3,7 +3,14 @@
  * rules: dotnet/runtime, docs/design/features/framework-version-resolution.md.
  */
 
-export const ROLL_FORWARD_POLICIES = ['LatestPatch', 'Minor', 'Major', 'LatestMinor', 'LatestMajor', 'Disable'] as const;
+export const ROLL_FORWARD_POLICIES = [
+  'LatestPatch',
+  'Minor',
+  'Major',
+  'LatestMinor',
+  'LatestMajor',
+  'Disable',
+] as const;
 export type RollForwardPolicy = (typeof ROLL_FORWARD_POLICIES)[number];
 
 export interface FrameworkReference {
@@ -89,7 +96,8 @@ function pickVersion(
   return line.at(-1) ?? nearest;
 }
 
-const hasSameMinor = (a: FrameworkVersion, b: FrameworkVersion): boolean => a.numbers[0] === b.numbers[0] && a.numbers[1] === b.numbers[1];
+const hasSameMinor = (a: FrameworkVersion, b: FrameworkVersion): boolean =>
+  a.numbers[0] === b.numbers[0] && a.numbers[1] === b.numbers[1];
 
 function isAllowed(policy: RollForwardPolicy, version: FrameworkVersion, wanted: FrameworkVersion): boolean {
   if (policy === 'LatestPatch') return hasSameMinor(version, wanted);

@@ -15,7 +15,11 @@ import { parseRuntimeConfig } from './runtime-config.js';
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-export async function findMissingRuntimes(agent: Agent, layout: InstallationLayout, { files }: ReleaseManifest): Promise<string[]> {
+export async function findMissingRuntimes(
+  agent: Agent,
+  layout: InstallationLayout,
+  { files }: ReleaseManifest,
+): Promise<string[]> {
   const wanted: FrameworkReference[] = [];
   for (const { path } of files) {
     if (!path.endsWith('.runtimeconfig.json')) continue;

@@ -3,7 +3,12 @@
  * (contract 90, runtime check).
  */
 import { parse } from 'jsonc-parser';
-import { isFrameworkVersion, ROLL_FORWARD_POLICIES, type FrameworkReference, type RollForwardPolicy } from './roll-forward.js';
+import {
+  isFrameworkVersion,
+  ROLL_FORWARD_POLICIES,
+  type FrameworkReference,
+  type RollForwardPolicy,
+} from './roll-forward.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type JsonMembers = Readonly<Record<string, unknown>>;
@@ -21,7 +26,12 @@ export function parseRuntimeConfig(text: string, env: Env): FrameworkReference[]
   const references: FrameworkReference[] = [];
   for (const one of listed) {
     const { name, version } = toMembers(one) ?? {};
-    if (typeof name !== 'string' || !FRAMEWORK_NAME_PATTERN.test(name) || typeof version !== 'string' || !isFrameworkVersion(version))
+    if (
+      typeof name !== 'string' ||
+      !FRAMEWORK_NAME_PATTERN.test(name) ||
+      typeof version !== 'string' ||
+      !isFrameworkVersion(version)
+    )
       return null;
     references.push({
       name,
@@ -46,7 +56,9 @@ function resolvePolicy(own: JsonMembers, whole: JsonMembers, env: Env): RollForw
 }
 
 const parsePolicyName = (value: unknown): RollForwardPolicy | undefined =>
-  typeof value === 'string' ? ROLL_FORWARD_POLICIES.find((policy) => policy.toLowerCase() === value.toLowerCase()) : undefined;
+  typeof value === 'string'
+    ? ROLL_FORWARD_POLICIES.find((policy) => policy.toLowerCase() === value.toLowerCase())
+    : undefined;
 
 const parsePolicyNumber = (value: unknown): RollForwardPolicy | undefined =>
   typeof value === 'number' || typeof value === 'string' ? POLICIES_BY_NUMBER[Number(value)] : undefined;

@@ -104,12 +104,12 @@ async function buildEnvironment(
   { env, output }: Pick<Agent, 'env' | 'output'>,
   scheduler: NightlyScheduler,
 ): Promise<string[]> {
-  const names = Object.keys(env).filter((name) => NETWORK_VARIABLE_PATTERN.test(name) && (env[name] ?? '').trim() !== '');
+  const names = Object.keys(env).filter(
+    (name) => NETWORK_VARIABLE_PATTERN.test(name) && (env[name] ?? '').trim() !== '',
+  );
   if (!names.some((name) => PROXY_PATTERN.test(name) || name === 'NODE_EXTRA_CA_CERTS')) return [];
   if (scheduler === 'task') {
-    output.warn(
-      `the task has ${names.join(', ')} only where they are variables of the system, not of this terminal`,
-    );
+    output.warn(`the task has ${names.join(', ')} only where they are variables of the system, not of this terminal`);
     return [];
   }
   const secret = names.find((name) => PROXY_PATTERN.test(name) && (env[name] ?? '').includes('@'));

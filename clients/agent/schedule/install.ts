@@ -66,8 +66,7 @@ const SCHEDULER_PREPARERS: Readonly<Record<NightlyScheduler, PrepareScheduler>> 
   task: prepareTask,
 };
 
-const pickTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
-  pickNightlyTime(`${hostname()}\n${dir}`);
+const pickTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } => pickNightlyTime(`${hostname()}\n${dir}`);
 
 async function prepareCron(update: NightlyUpdate, { env }: ScheduleContext): Promise<NightlySchedule> {
   const line = buildCronLine(update, pickTime(update));
@@ -94,7 +93,12 @@ async function prepareLaunchd(update: NightlyUpdate, { env }: ScheduleContext): 
 async function prepareTask(update: NightlyUpdate, { own }: ScheduleContext): Promise<NightlySchedule> {
   const content = buildTaskXml(update, await isElevated());
   const path = join(own, 'schedule.xml');
-  const before = await runWindowsTool(getSystemPath('schtasks.exe'), ['/Query', '/TN', getUnitName(update.project), '/XML']).then(
+  const before = await runWindowsTool(getSystemPath('schtasks.exe'), [
+    '/Query',
+    '/TN',
+    getUnitName(update.project),
+    '/XML',
+  ]).then(
     ({ stdout }) => parseTaskDir(stdout),
     () => null,
   );

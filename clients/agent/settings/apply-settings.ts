@@ -11,7 +11,13 @@ import { getErrorCode, AgentFailure } from '../exit.js';
 import { promptChoice, promptHidden, promptText, promptYesNo, isInteractive } from '../prompts.js';
 import { readSecret } from '../secrets.js';
 import type { Agent, Installation } from '../update/installation.js';
-import { parseDescription, getVariableName, type SetupDescription, type Provision, type Setting } from './description.js';
+import {
+  parseDescription,
+  getVariableName,
+  type SetupDescription,
+  type Provision,
+  type Setting,
+} from './description.js';
 import { requestWritePermission } from './write-permission.js';
 import { resolveSettings, type ResolvedSetting } from './resolve.js';
 import { TargetFiles } from './targets.js';
@@ -51,7 +57,10 @@ export async function applySettings(installation: Installation, project: string)
 }
 
 /** Never the value, which may be a secret. */
-const toReportedSetting = ({ setting, source }: ResolvedSetting): { name: string; source: string } => ({ name: setting.name, source });
+const toReportedSetting = ({ setting, source }: ResolvedSetting): { name: string; source: string } => ({
+  name: setting.name,
+  source,
+});
 
 export function printPostText(agent: Agent, post: string | null): void {
   if (post === null) return;
@@ -95,7 +104,10 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
  * `--set name=value` takes precedence over `SVC_SET_<NAME>`. Secrets are never read from the
  * command line.
  */
-async function collectGivenValues({ options, env }: Agent, { settings }: SetupDescription): Promise<Map<string, string>> {
+async function collectGivenValues(
+  { options, env }: Agent,
+  { settings }: SetupDescription,
+): Promise<Map<string, string>> {
   const given = new Map<string, string>();
   for (const setting of settings) {
     const value = await readSecret(env, getVariableName(setting.name));
@@ -137,7 +149,8 @@ async function provisionValue(
   };
 }
 
-const buildSource = (project: string): string => `${project}-${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}`.slice(0, 128);
+const buildSource = (project: string): string =>
+  `${project}-${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}`.slice(0, 128);
 
 async function promptSetting(
   agent: Agent,

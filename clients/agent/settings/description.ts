@@ -60,7 +60,8 @@ const FORMATS_BY_EXTENSION: Readonly<Record<string, FormatName>> = {
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
-const createInvalidFailure = (at: string, why: string): AgentFailure => new AgentFailure('error', `setup.json: ${at} ${why}`);
+const createInvalidFailure = (at: string, why: string): AgentFailure =>
+  new AgentFailure('error', `setup.json: ${at} ${why}`);
 
 /** @throws AgentFailure error that names the field */
 export function parseDescription(setup: JsonMembers): SetupDescription {
@@ -69,14 +70,16 @@ export function parseDescription(setup: JsonMembers): SetupDescription {
   if (!Array.isArray(values) || values.length > MAX_SETTINGS)
     throw createInvalidFailure('values', `is no list of at most ${MAX_SETTINGS}`);
   const settings: Setting[] = [];
-  for (const [n, value] of values.entries()) settings.push(parseSetting(parseObject(value, `values[${n}]`), n, settings));
+  for (const [n, value] of values.entries())
+    settings.push(parseSetting(parseObject(value, `values[${n}]`), n, settings));
   return { settings, post: parseText(setup, 'post', 'post', 20_000) };
 }
 
 function parseSetting(it: JsonMembers, n: number, before: readonly Setting[]): Setting {
   const at = (member: string): string => `values[${n}].${member}`;
   const name = parseText(it, 'name', at('name'), 64);
-  if (name === null || !NAME_PATTERN.test(name)) throw createInvalidFailure(at('name'), 'must be letters, digits and _ . : -, a letter first');
+  if (name === null || !NAME_PATTERN.test(name))
+    throw createInvalidFailure(at('name'), 'must be letters, digits and _ . : -, a letter first');
   if (before.some((other) => getVariableName(other.name) === getVariableName(name)))
     throw createInvalidFailure(at('name'), `${name} is there twice`);
   const type = parseOneOf(it, 'type', at('type'), VALUE_TYPES) ?? 'string';
@@ -108,7 +111,8 @@ function parseSetting(it: JsonMembers, n: number, before: readonly Setting[]): S
 export const getVariableName = (name: string): string => `SVC_SET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 
 function parseObject(value: unknown, at: string): JsonMembers {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw createInvalidFailure(at, 'is no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw createInvalidFailure(at, 'is no object');
   return value as JsonMembers;
 }
 
@@ -153,7 +157,10 @@ function parsePattern(it: JsonMembers, at: string): RE2JS | null {
   try {
     return RE2JS.compile(source);
   } catch (error) {
-    throw createInvalidFailure(at, `is no regular expression of RE2: ${error instanceof Error ? toPrintable(error.message, 200) : ''}`);
+    throw createInvalidFailure(
+      at,
+      `is no regular expression of RE2: ${error instanceof Error ? toPrintable(error.message, 200) : ''}`,
+    );
   }
 }
 
@@ -180,7 +187,8 @@ function parseChoices(it: JsonMembers, at: string, setting: Setting): SettingVal
 function parseDefault(it: JsonMembers, at: string, setting: Setting): SettingValue | null {
   const value = it.default;
   if (isAbsent(value) || value === '') return null;
-  if (!isScalar(value) || !isOfType(setting.type, value)) throw createInvalidFailure(at, `is no value of the type ${setting.type}`);
+  if (!isScalar(value) || !isOfType(setting.type, value))
+    throw createInvalidFailure(at, `is no value of the type ${setting.type}`);
   if (setting.choices !== null && !setting.choices.some((choice) => String(choice) === String(value)))
     throw createInvalidFailure(at, 'is none of the choices');
   return value;

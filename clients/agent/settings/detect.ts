@@ -55,7 +55,8 @@ function createPortDetector(text: string): Detector | null {
   const first = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (first < 1 || first > 65_535) return null;
   return async () => {
-    for (let port = first; port < Math.min(first + MAX_PORT_ATTEMPTS, 65_536); port++) if (await isFree(port)) return port;
+    for (let port = first; port < Math.min(first + MAX_PORT_ATTEMPTS, 65_536); port++)
+      if (await isFree(port)) return port;
     return null;
   };
 }
@@ -68,7 +69,8 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-const resolvePath = (text: string, { env, root }: DetectionContext): string => resolve(root, substituteVariables(text, env));
+const resolvePath = (text: string, { env, root }: DetectionContext): string =>
+  resolve(root, substituteVariables(text, env));
 
 async function findExisting(text: string, around: DetectionContext): Promise<string | null> {
   const path = resolvePath(text, around);

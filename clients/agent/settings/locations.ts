@@ -25,7 +25,8 @@ const createLocationFailure = (why: string): AgentFailure => new AgentFailure('e
 
 export async function resolveBase(location: TargetLocation, { env, root, project }: LocationContext): Promise<string> {
   if (location === 'install') return root;
-  if (location === 'home' && isRoot()) throw createLocationFailure('the location home is refused as root: it would be root’s own');
+  if (location === 'home' && isRoot())
+    throw createLocationFailure('the location home is refused as root: it would be root’s own');
   if (location === 'home') return getHome(env);
   if (isSystemDirectoryName(project))
     throw createLocationFailure(`the location ${location} is refused: ${project} names a directory of the system`);

@@ -34,7 +34,10 @@ export interface ValueSources {
 }
 
 /** @throws AgentFailure usage that names each missing required setting and how to provide it */
-export async function resolveSettings({ settings }: SetupDescription, sources: ValueSources): Promise<ResolvedSetting[]> {
+export async function resolveSettings(
+  { settings }: SetupDescription,
+  sources: ValueSources,
+): Promise<ResolvedSetting[]> {
   const known = new Map<string, SettingValue>();
   const resolved: ResolvedSetting[] = [];
   const lacking: Setting[] = [];
@@ -51,7 +54,8 @@ export async function resolveSettings({ settings }: SetupDescription, sources: V
     known.set(setting.name, found.value);
     resolved.push(found);
   }
-  if (lacking.length > 0) throw new AgentFailure('usage', `settings are missing: ${lacking.map(formatHowToSet).join('; ')}`);
+  if (lacking.length > 0)
+    throw new AgentFailure('usage', `settings are missing: ${lacking.map(formatHowToSet).join('; ')}`);
   await sources.leave(resolved.flatMap(({ missing }) => missing));
   for (const one of resolved) if (one.make !== undefined) one.value = await one.make();
   return resolved;
@@ -74,14 +78,18 @@ async function findValue(
   const given = sources.given.get(setting.name);
   if (given !== undefined) {
     const why = getValueFault(setting, given);
-    if (why !== null) throw new AgentFailure('usage', `--set ${setting.name} (${getVariableName(setting.name)}): ${why}`);
+    if (why !== null)
+      throw new AgentFailure('usage', `--set ${setting.name} (${getVariableName(setting.name)}): ${why}`);
     return { setting, value: toSettingValue(setting, given), source: 'given', missing: targets };
   }
   const set = targets.map((target) => lying.get(target)).find(isSet);
   const missing = targets.filter((target) => !isSet(lying.get(target)));
-  if (set !== undefined) return { setting, value: set, source: 'set', missing: copyToMissing(setting, set, missing, sources) };
+  if (set !== undefined)
+    return { setting, value: set, source: 'set', missing: copyToMissing(setting, set, missing, sources) };
   const found =
-    (await detectValue(setting, sources)) ?? (await provisionValue(setting, sources)) ?? (await promptValue(setting, sources));
+    (await detectValue(setting, sources)) ??
+    (await provisionValue(setting, sources)) ??
+    (await promptValue(setting, sources));
   return found && { setting, ...found, missing };
 }
 
@@ -124,7 +132,9 @@ async function provisionValue(setting: Setting, { provision, warn }: ValueSource
 
 async function promptValue(setting: Setting, { ask }: ValueSources): Promise<FoundValue> {
   if (ask === undefined || !setting.ask)
-    return setting.default === null ? null : { value: toSettingValue(setting, String(setting.default)), source: 'default' };
+    return setting.default === null
+      ? null
+      : { value: toSettingValue(setting, String(setting.default)), source: 'default' };
   const answer = await ask(setting, (text) => getValueFault(setting, text));
   return answer === null ? null : { value: toSettingValue(setting, answer), source: 'asked' };
 }

@@ -9,7 +9,9 @@ export interface DecodedText {
 export function decodeText(bytes: Uint8Array): DecodedText | null {
   try {
     const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return whole.startsWith(BYTE_ORDER_MARK) ? { mark: BYTE_ORDER_MARK, text: whole.slice(1) } : { mark: '', text: whole };
+    return whole.startsWith(BYTE_ORDER_MARK)
+      ? { mark: BYTE_ORDER_MARK, text: whole.slice(1) }
+      : { mark: '', text: whole };
   } catch {
     return null;
   }

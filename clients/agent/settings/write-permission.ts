@@ -33,7 +33,9 @@ export async function requestWritePermission({ agent, layout }: Installation, pa
         'usage',
         `setup.json wants to write ${list} as root: --allow-targets lets it, once and for all`,
       );
-    output.printPromptText(`setup.json wants to write as root:\n${fresh.map((path) => `  ${toPrintable(path, 500)}`).join('\n')}`);
+    output.printPromptText(
+      `setup.json wants to write as root:\n${fresh.map((path) => `  ${toPrintable(path, 500)}`).join('\n')}`,
+    );
     if (!(await promptYesNo('May it?', false, '--allow-targets', signal)))
       throw new AgentFailure('cancelled', `${list}: not allowed, and nothing was written`);
   }

@@ -23,7 +23,8 @@ export async function fetchCatalog(session: SetupApi, platform: string): Promise
   if (!Array.isArray(projects)) throw createInvalidCatalogFailure('projects');
   return projects.map((project: unknown, n): OfferedProject => {
     const { slug, name, channels } = (project ?? {}) as Record<string, unknown>;
-    if (!isText(slug) || !SLUG_PATTERN.test(slug) || !isText(name) || !Array.isArray(channels)) throw createInvalidCatalogFailure(`projects[${n}]`);
+    if (!isText(slug) || !SLUG_PATTERN.test(slug) || !isText(name) || !Array.isArray(channels))
+      throw createInvalidCatalogFailure(`projects[${n}]`);
     return { slug, name, channels: channels.map((one: unknown) => parseChannel(one, `projects[${n}].channels`)) };
   });
 }
@@ -43,7 +44,11 @@ export interface ReleaseChoice {
  * Selects project and channel. Options precede prompts, and an unambiguous choice is not prompted.
  * @throws AgentFailure usage
  */
-export async function chooseRelease(agent: Agent, catalog: readonly OfferedProject[], platform: string): Promise<ReleaseChoice> {
+export async function chooseRelease(
+  agent: Agent,
+  catalog: readonly OfferedProject[],
+  platform: string,
+): Promise<ReleaseChoice> {
   const project = await chooseProject(agent, catalog, platform);
   return { project: project.slug, channel: await chooseChannel(agent, project, platform) };
 }

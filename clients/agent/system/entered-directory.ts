@@ -24,7 +24,8 @@ export async function checkEnteredDirectory(dir: string): Promise<void> {
     if (stats.isSymbolicLink()) throw await createLinkFailure(at);
     if (!isRoot) continue;
     // Its owner could rename this directory and so choose what root finds at the path next time.
-    if (stats.uid !== 0 && stats.uid !== own?.uid) throw createUnsafeFailure(at, `belongs to another user (${stats.uid})`);
+    if (stats.uid !== 0 && stats.uid !== own?.uid)
+      throw createUnsafeFailure(at, `belongs to another user (${stats.uid})`);
     if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
       throw createUnsafeFailure(at, 'can be written to by others (chmod o-w)');
   }

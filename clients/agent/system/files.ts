@@ -99,7 +99,11 @@ export async function retryWhileHeld<T>(patient: boolean, work: () => Promise<T>
 }
 
 /** Runs `work` over all items with `lanes` concurrent calls; the first error ends it. */
-export async function forEachConcurrently<T>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  lanes: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items[Symbol.iterator]();
   let failed = false;
   const lane = async (): Promise<void> => {

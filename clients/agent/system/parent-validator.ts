@@ -98,5 +98,6 @@ async function checkAncestor(path: string): Promise<void> {
   if (ON_WINDOWS || stats === null) return;
   if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
     throw createUnsafeFailure(path, 'can be written to by others (chmod o-w)');
-  if (process.geteuid?.() === 0 && stats.uid !== 0) throw createUnsafeFailure(path, `belongs to another user (${stats.uid})`);
+  if (process.geteuid?.() === 0 && stats.uid !== 0)
+    throw createUnsafeFailure(path, `belongs to another user (${stats.uid})`);
 }

@@ -4,7 +4,8 @@ import { runProgram } from './programs.js';
 
 export const runWindowsTool = (program: string, args: string[]): Promise<{ stdout: string }> =>
   runProgram(program, args, buildChildEnv(process.env));
-export const getSystemPath = (program: string): string => join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', program);
+export const getSystemPath = (program: string): string =>
+  join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', program);
 
 export const isElevated = (): Promise<boolean> =>
   runWindowsTool(getSystemPath('net.exe'), ['session']).then(

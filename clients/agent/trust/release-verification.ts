@@ -4,7 +4,12 @@
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
 import { parseFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
-import { findIdentityMismatch, InvalidManifest, readManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
+import {
+  findIdentityMismatch,
+  InvalidManifest,
+  readManifest,
+  type ReleaseManifest,
+} from '../../../lib/formats/manifest.js';
 import { isPlatform } from '../../../lib/formats/platform.js';
 import { isSignedBy, type VerifyingKey } from '../../../lib/formats/signature.js';
 import { AgentFailure } from '../exit.js';
@@ -21,7 +26,8 @@ export interface VerifiedRelease {
 
 export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const createUnverifiedFailure = (why: string, cause?: unknown): AgentFailure => new AgentFailure('unverified', why, { cause });
+const createUnverifiedFailure = (why: string, cause?: unknown): AgentFailure =>
+  new AgentFailure('unverified', why, { cause });
 
 export function parseManifest(bytes: Buffer): ReleaseManifest {
   const text = bytes.toString('utf8');

@@ -56,7 +56,8 @@ export async function acquireLock(folder: string, touchMs = TOUCH_INTERVAL_MS): 
   }
 }
 
-const createBusyFailure = (): AgentFailure => new AgentFailure('busy', 'another update agent is at work in this installation');
+const createBusyFailure = (): AgentFailure =>
+  new AgentFailure('busy', 'another update agent is at work in this installation');
 
 function holdLock(path: string, touchMs: number): InstallationLock {
   const timer = setInterval(() => {

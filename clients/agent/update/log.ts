@@ -15,7 +15,6 @@ export function createRecorder(folder: string): Recorder {
     try {
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
       appendFileSync(path, line, { mode: 0o600 });
-    } catch {
-    }
+    } catch {}
   };
 }

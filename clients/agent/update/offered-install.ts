@@ -63,7 +63,9 @@ async function fetchOffered(
 ): Promise<{ found: FoundRelease; archive: string } | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
-    downloadToMemory({ url: resolveServerPath(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.releaseWarnings());
+    downloadToMemory({ url: resolveServerPath(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () =>
+      output.releaseWarnings(),
+    );
   for (let attempt = 0; ; attempt++) {
     try {
       const found = await findRelease(installation, server, asked, readManifest);
@@ -85,7 +87,11 @@ async function fetchPackage(
   await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
   const { sha256, size } = manifest.package;
   const notes = found.offered.notes === null ? '' : `: ${toPrintable(found.offered.notes, 200)}`;
-  output.printNote('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
+  output.printNote(
+    'downloading',
+    { version: manifest.version, bytes: size },
+    `downloading ${manifest.version}${notes}`,
+  );
   return downloadPackage(
     layout.download,
     { url: resolveServerPath(server.address, found.offered.packageUrl), size, sha256 },

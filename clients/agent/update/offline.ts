@@ -9,7 +9,12 @@ import { parsePublicKey, type VerifyingKey } from '../../../lib/formats/signatur
 import { getErrorCode, AgentFailure } from '../exit.js';
 import { hashFile } from '../system/files.js';
 import { verifySignature, importReleaseKey } from '../trust/keys.js';
-import { checkNotOlder, compareWithRequest, parseManifest, type VerifiedRelease } from '../trust/release-verification.js';
+import {
+  checkNotOlder,
+  compareWithRequest,
+  parseManifest,
+  type VerifiedRelease,
+} from '../trust/release-verification.js';
 import type { Installation } from './installation.js';
 import type { UpdateServiceClient } from './server.js';
 
@@ -80,7 +85,8 @@ async function loadPinnedKey(
     throw new AgentFailure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
   if (state.pin?.spki && state.pin.sha256 === wanted) return parsePublicKey(toPem(state.pin.spki));
   const beside = await readContent(join(folder, KEY_FILE), MAX_SIGNATURE_BYTES);
-  const key = beside === null ? ((await server?.fetchPublicKey())?.key ?? null) : importReleaseKey(beside.toString('utf8'));
+  const key =
+    beside === null ? ((await server?.fetchPublicKey())?.key ?? null) : importReleaseKey(beside.toString('utf8'));
   if (key === null) {
     if (allowUnsigned) return null;
     throw new AgentFailure(

@@ -114,9 +114,11 @@ function parseCheck(body: Readonly<Record<string, unknown>>, question: UpdateQue
   for (const field of ['product', 'channel', 'platform'] as const)
     if (body[field] !== undefined && body[field] !== question[field])
       throw createInvalidResponseFailure(field, 'is not the one that was asked for');
-  if (typeof body.update_available !== 'boolean') throw createInvalidResponseFailure('update_available', 'is no boolean');
+  if (typeof body.update_available !== 'boolean')
+    throw createInvalidResponseFailure('update_available', 'is no boolean');
   const release = body.release ?? null;
-  if (body.update_available !== (release !== null)) throw createInvalidResponseFailure('update_available', 'contradicts release');
+  if (body.update_available !== (release !== null))
+    throw createInvalidResponseFailure('update_available', 'contradicts release');
   const latest = body.latest_version ?? null;
   if (latest !== null && (typeof latest !== 'string' || !isVersion(latest)))
     throw createInvalidResponseFailure('latest_version', 'is no version');
@@ -141,7 +143,8 @@ function parseFlag(body: Readonly<Record<string, unknown>>, field: string): bool
 const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
 
 function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw createInvalidResponseFailure('release', 'is no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw createInvalidResponseFailure('release', 'is no object');
   const it = value as Readonly<Record<string, unknown>>;
   const text = (field: string, fits: (text: string) => boolean, why: string): string => {
     const found = it[field];
@@ -174,6 +177,9 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
   };
   text('channel', (channel) => channel === question.channel, 'is not the one that was asked for');
   if (compareVersions(offered.version, question.version) <= 0)
-    throw createInvalidResponseFailure('release.version', `${offered.version} is not newer than the installed ${question.version}`);
+    throw createInvalidResponseFailure(
+      'release.version',
+      `${offered.version} is not newer than the installed ${question.version}`,
+    );
   return offered;
 }

@@ -62,7 +62,8 @@ export async function startEntry(root: string, entry: string, env: Env): Promise
     '.cjs': 'node',
   };
   const starter = starters[extname(entry)];
-  const [program, args] = starter === undefined ? [path, []] : [await findProgram(getStarterFile(starter), env), [path]];
+  const [program, args] =
+    starter === undefined ? [path, []] : [await findProgram(getStarterFile(starter), env), [path]];
   if (program === null) throw new AgentFailure('error', `${entry} could not be started: PATH has no ${starter}`);
   const child = spawn(program, args, {
     cwd: root,

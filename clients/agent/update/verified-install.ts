@@ -49,7 +49,8 @@ export async function installVerified(
     await executePlan(installation, release, tx, await carryOver(installation, manifest, tx));
   } catch (error) {
     if ((await statPath(layout.journal)) === null)
-      for (const path of [layout.getStagingFolder(tx), layout.reserve]) await rm(path, { recursive: true, force: true });
+      for (const path of [layout.getStagingFolder(tx), layout.reserve])
+        await rm(path, { recursive: true, force: true });
     throw toAgentFailure(error);
   }
   await installation.saveHighestVersion(manifest.version);

@@ -81,8 +81,13 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
   const admin = await tokens.create('loop', TOKEN_SCOPES);
   const project = await createProject(url, admin);
   const provision = async (name: string, scopes: string): Promise<string> =>
-    (await callApi<{ token: string }>(url, admin, 'POST', '/api/tokens/v1/provision', { name, scopes: [scopes], project }))
-      .token;
+    (
+      await callApi<{ token: string }>(url, admin, 'POST', '/api/tokens/v1/provision', {
+        name,
+        scopes: [scopes],
+        project,
+      })
+    ).token;
   const ci = await provision('ci', 'updateservice:publish');
   const manage = await provision('coding agent', 'bugtracker:manage');
   const { webhook } = await callApi<{ webhook: { id: string } }>(url, admin, 'POST', '/api/webhooks/v1/webhooks', {
@@ -156,7 +161,9 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
     (await releases.raiseRollout(FIXED, [10, 25, 50, 100], instance, FIRST)) ?? stopDemo('The till is offered no fix.');
   told.printLine(`this till is among the machines at ${shares.at(-1)} % (${shares.join(', ')})`);
   await waitFor(`heartbeats of ${FIXED}`, beats(FIXED));
-  told.printLine(`the till started the agent and ended; the agent replaced it by ${await till.readVersion()} and started it`);
+  told.printLine(
+    `the till started the agent and ended; the agent replaced it by ${await till.readVersion()} and started it`,
+  );
   await releases.raiseRollout(FIXED, [100], instance, FIRST);
 
   told.printChapter('A release that is worse is published for some');
@@ -212,7 +219,10 @@ async function createInstaller(project: string): Promise<InstallerAccount> {
  * Publishes below 100 percent, because only such a rollout halts; repeats with another version if
  * this machine is excluded.
  */
-async function publishBadRelease(releases: ShopReleases, instance: string): Promise<{ version: string; percent: number }> {
+async function publishBadRelease(
+  releases: ShopReleases,
+  instance: string,
+): Promise<{ version: string; percent: number }> {
   for (const version of [BAD, '1.2.1', '1.2.2', '1.2.3']) {
     await releases.publish(version, 'worse', 'Rewritten', 10);
     const shares = await releases.raiseRollout(version, [10, 25, 50, 75, 99], instance, FIXED);

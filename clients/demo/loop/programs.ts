@@ -19,7 +19,8 @@ export const runProgram = (file: string, args: readonly string[], env: NodeJS.Pr
     });
   });
 
-export const buildSdk = (): Promise<string> => runProgram(process.execPath, [join(ROOT_FOLDER, 'scripts', 'build-sdk.mjs')]);
+export const buildSdk = (): Promise<string> =>
+  runProgram(process.execPath, [join(ROOT_FOLDER, 'scripts', 'build-sdk.mjs')]);
 
 export async function getMachineId(server: string, project: string, cacheDir: string): Promise<string> {
   const sdk = pathToFileURL(join(SDK_FOLDER, 'index.js')).href;

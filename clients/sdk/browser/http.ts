@@ -25,7 +25,9 @@ export const sendRequest: Transport = async (question) => {
   } catch (error) {
     if (signal?.aborted === true) throw getAbortReason(signal);
     if (ending.signal.aborted) return createFailedExchange(`no answer within ${timeoutMs} ms`);
-    return createFailedExchange(isOtherOrigin(url) ? `${getErrorText(error)}; ${FOREIGN_ORIGIN_FAULT}` : getErrorText(error));
+    return createFailedExchange(
+      isOtherOrigin(url) ? `${getErrorText(error)}; ${FOREIGN_ORIGIN_FAULT}` : getErrorText(error),
+    );
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -37,7 +39,10 @@ const FOREIGN_ORIGIN_FAULT = 'a page of another origin may report errors and not
 const isOtherOrigin = (url: URL): boolean =>
   (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;
 
-async function fetchExchange({ method, url, token = null, body }: ServiceRequest, signal: AbortSignal): Promise<Exchange> {
+async function fetchExchange(
+  { method, url, token = null, body }: ServiceRequest,
+  signal: AbortSignal,
+): Promise<Exchange> {
   const response = await fetch(url, {
     method,
     signal,

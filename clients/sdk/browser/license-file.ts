@@ -64,7 +64,10 @@ async function readPublicKey(pem: string): Promise<ImportedKey> {
 }
 
 /** Returns the fault of a signature; null when it is valid. */
-async function getSignatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
+async function getSignatureFault(
+  pems: string | readonly string[],
+  claim: SignatureClaim,
+): Promise<LicenseFault | null> {
   const named = resolveClaimKey(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
   return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
@@ -77,7 +80,10 @@ async function isSignedBy(
   signature: string,
 ): Promise<boolean> {
   const raw = decodeCanonicalBase64(signature);
-  return raw !== null && (await getWebCrypto().verify(algorithm === 'ed25519' ? ED25519_ALGORITHM : RSA_ALGORITHM, key, raw, bytes));
+  return (
+    raw !== null &&
+    (await getWebCrypto().verify(algorithm === 'ed25519' ? ED25519_ALGORITHM : RSA_ALGORITHM, key, raw, bytes))
+  );
 }
 
 async function readPublicKeyOrNull(pem: string): Promise<ImportedKey | null> {

@@ -98,7 +98,8 @@ export class ReportSender {
   /** Schedules one flush. */
   scheduleFlush(): void {
     if (this.#timer !== null || this.context.token === null) return;
-    const pause = this.#failures === 0 ? 0 : Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** (this.#failures - 1));
+    const pause =
+      this.#failures === 0 ? 0 : Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** (this.#failures - 1));
     const spread = pause * (0.75 + Math.random() / 2);
     const wait = Math.max(spread, this.#notBefore - performance.now(), 10);
     this.#timer = setTimeout(() => {

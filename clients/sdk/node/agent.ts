@@ -31,7 +31,10 @@ export interface AgentLaunched {
 }
 
 /** Resolves when the agent runs; the application should then exit. */
-export function launchAgent({ server, project, licenseKey }: ClientContext, options: AgentOptions): Promise<AgentLaunched> {
+export function launchAgent(
+  { server, project, licenseKey }: ClientContext,
+  options: AgentOptions,
+): Promise<AgentLaunched> {
   const { path, dir, channel, currentVersion, restart = true, waitForPid = process.pid, requireSigned } = options;
   const named = { server: server.href, project, dir, channel, 'current-version': currentVersion };
   const args = [

@@ -87,7 +87,8 @@ async function fetchPackage(
     if ((await hashFile(part)) === release.package_sha256.toLowerCase()) return;
     await rm(part, { force: true });
     // The existing part may have belonged to other bytes.
-    if (before === 0 || fresh) throw new DownloadRejected('checksum_mismatch', 'the package’s SHA-256 is not the release’s');
+    if (before === 0 || fresh)
+      throw new DownloadRejected('checksum_mismatch', 'the package’s SHA-256 is not the release’s');
     fresh = true;
   }
 }
@@ -143,7 +144,12 @@ function toRejection(status: number): DownloadRejected {
   return new DownloadRejected(`http_${status}`, message, { isTransient: true });
 }
 
-async function followRedirects(context: ClientContext, first: URL, from: number, signal?: AbortSignal): Promise<IncomingMessage> {
+async function followRedirects(
+  context: ClientContext,
+  first: URL,
+  from: number,
+  signal?: AbortSignal,
+): Promise<IncomingMessage> {
   let url = first;
   for (let hops = 0; ; hops++) {
     const answer = await sendGet(context, url, from, signal);

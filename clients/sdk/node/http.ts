@@ -40,7 +40,8 @@ export const sendRequest: Transport = (question) =>
     request.on('error', (error) => end(getErrorText(error)));
     request.on('response', (response) => {
       readText(response).then(
-        (text) => finish(() => resolve(createExchange(response.statusCode ?? 0, response.headers['retry-after'], text))),
+        (text) =>
+          finish(() => resolve(createExchange(response.statusCode ?? 0, response.headers['retry-after'], text))),
         (error: unknown) => end(getErrorText(error)),
       );
     });

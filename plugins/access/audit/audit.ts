@@ -63,7 +63,11 @@ export class AuditService implements AuditLog, AuditReader {
     this.#own.push(targets);
   }
 
-  async describeTarget({ action, target, details }: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget> {
+  async describeTarget({
+    action,
+    target,
+    details,
+  }: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget> {
     const [noun] = action.split('.');
     const known = await [...this.#own, ...this.targets()].find((one) => one.noun === noun)?.describe(target);
     if (known) return known;

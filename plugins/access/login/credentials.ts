@@ -160,7 +160,12 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
    * Verifies the password of a signed-in account before a change.
    * @throws as `check`
    */
-  async confirmPassword(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
+  async confirmPassword(
+    account: Account,
+    password: string,
+    address: string,
+    device: string | undefined,
+  ): Promise<void> {
     const counts = this.#listThrottleKeys(account.username_key, account, { address, device });
     await this.withSecurityLog(account, { address }, async () => {
       const attempt = await this.throttle.begin(counts);

@@ -59,7 +59,12 @@ export class LoginService {
     if (account.totp_secret === null) return this.#openSession(account, from);
     const challenge = this.ids.secret(43);
     const expires_at = new Date(this.clock.now() + CHALLENGE_LIFETIME_MS).toISOString();
-    await this.challenges.insert({ id: computeSha256(challenge), account_id: account.id, epoch: account.epoch, expires_at });
+    await this.challenges.insert({
+      id: computeSha256(challenge),
+      account_id: account.id,
+      epoch: account.epoch,
+      expires_at,
+    });
     return { done: false, challenge };
   }
 

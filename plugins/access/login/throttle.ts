@@ -121,7 +121,9 @@ export class LoginAttemptThrottle implements AttemptThrottle {
   }
 
   #buildExpiredFilter(): Filter {
-    return { or: [{ at: { lt: this.#toTimestamp(-RESET_AFTER_MS) } }, { at: { gt: this.#toTimestamp(MAX_AHEAD_MS) } }] };
+    return {
+      or: [{ at: { lt: this.#toTimestamp(-RESET_AFTER_MS) } }, { at: { gt: this.#toTimestamp(MAX_AHEAD_MS) } }],
+    };
   }
 
   #toTimestamp(ms: number): string {

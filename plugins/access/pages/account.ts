@@ -22,7 +22,10 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const { accounts, authenticator, credentials, sessions, totp, app, clock } = services;
   const own = (request: HttpRequest): Promise<Account> => accounts.getAccount(requireSession(request).account_id);
 
-  const page = async (request: HttpRequest, problem: Partial<FormRejection> & { form?: string } = {}): Promise<View> => {
+  const page = async (
+    request: HttpRequest,
+    problem: Partial<FormRejection> & { form?: string } = {},
+  ): Promise<View> => {
     const account = await own(request);
     const list = await sessions.list(account, requireSession(request).session_id);
     return new View('account', {
@@ -44,7 +47,12 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
     try {
-      await credentials.confirmPassword(account, readField(request, name), request.address, request.cookies[DEVICE_COOKIE]);
+      await credentials.confirmPassword(
+        account,
+        readField(request, name),
+        request.address,
+        request.cookies[DEVICE_COOKIE],
+      );
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'invalid_credentials') throw invalid({ [name]: 'is wrong' });
       throw error;
@@ -78,9 +86,10 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const enable = async (request: HttpRequest): Promise<View> => {
     const done = await totp.enable(requireSession(request), await own(request), readField(request, 'code'));
     const cookie = await renewed(request, done.account);
-    return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.getCsrfToken(cookie.value) }).cookie(
-      cookie,
-    );
+    return new View('recovery-codes', {
+      codes: done.recovery,
+      csrf_token: authenticator.getCsrfToken(cookie.value),
+    }).cookie(cookie);
   };
 
   const disable = async (request: HttpRequest): Promise<Redirect> => {

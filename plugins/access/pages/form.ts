@@ -23,8 +23,10 @@ export function readFields(request: HttpRequest, name: string): string[] {
 
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
-export const renderOnError = (run: () => Promise<PageResult>, again: (problem: FormRejection) => Promise<View> | View) =>
-  refusedAgain(run, again, CORRECTABLE_ERRORS);
+export const renderOnError = (
+  run: () => Promise<PageResult>,
+  again: (problem: FormRejection) => Promise<View> | View,
+) => refusedAgain(run, again, CORRECTABLE_ERRORS);
 
 export const buildFormPage = (
   page: Parameters<typeof plainFormPage>[0],

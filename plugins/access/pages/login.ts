@@ -36,7 +36,7 @@ async function getRedirectTarget(
   const form = kept === '' ? null : decodeSavedForm(kept, (text) => services.authenticator.getCsrfToken(text));
   const page = form === null ? null : await resumeForm(services, step.session, form);
   const flash = form !== null && page === null ? MISSING_FORM_MESSAGE : undefined;
-  return (page === null ? Redirect.named(next, flash) : new Redirect(page))
+  return (page === null ? Redirect.toUntrusted(next, flash) : new Redirect(page))
     .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: SESSION_LIFETIME_MS / 1000 })
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_COOKIE_LIFETIME_SECONDS });
 }
@@ -88,7 +88,8 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
       handle: async (request) => {
         const next = toLocalPath((request.query as { next?: string }).next ?? '/');
         const cookie = request.cookies[SESSION_COOKIE];
-        if (cookie !== undefined && (await authenticator.authenticateSession(cookie)) !== null) return Redirect.named(next);
+        if (cookie !== undefined && (await authenticator.authenticateSession(cookie)) !== null)
+          return Redirect.toUntrusted(next);
         return new View('login', { form: {}, next });
       },
     },

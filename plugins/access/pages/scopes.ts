@@ -76,7 +76,9 @@ export interface ScopeGroup {
 export function groupScopes(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
   const nouns = [...new Set([...Object.keys(SCOPE_GROUP_LABELS), ...scopes.map(getScopeGroup).toSorted()])];
   return nouns.flatMap((noun) => {
-    const own = scopes.filter((scope) => getScopeGroup(scope) === noun).toSorted((a, b) => getScopeRank(a) - getScopeRank(b));
+    const own = scopes
+      .filter((scope) => getScopeGroup(scope) === noun)
+      .toSorted((a, b) => getScopeRank(a) - getScopeRank(b));
     if (own.length === 0) return [];
     const shown = own.map((scope) => ({
       scope,

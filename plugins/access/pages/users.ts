@@ -33,8 +33,9 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  const form = buildPageActions({ path: '/users/{id}', title, access: adminAccess, input: { params } }, (request, problem) =>
-    detail(request, problem),
+  const form = buildPageActions(
+    { path: '/users/{id}', title, access: adminAccess, input: { params } },
+    (request, problem) => detail(request, problem),
   );
 
   const action = (

@@ -64,7 +64,12 @@ export class SubmittedFormStore implements FormResultStore {
   async saveText(session: SessionRef, text: string): Promise<string> {
     const id = randomBytes(16).toString('hex');
     const { session_id } = session;
-    await this.rows.insert({ id, session_id, sealed: this.cipher.seal(text, SEAL_PURPOSE), expires_at: this.#getExpiry() });
+    await this.rows.insert({
+      id,
+      session_id,
+      sealed: this.cipher.seal(text, SEAL_PURPOSE),
+      expires_at: this.#getExpiry(),
+    });
     return id;
   }
 

@@ -121,7 +121,9 @@ export class SessionService {
   }
 
   #isUnexpired(doc: SessionDoc): boolean {
-    return this.clock.iso() < doc.expires_at && this.clock.now() - Date.parse(doc.last_seen_at) < SESSION_IDLE_TIMEOUT_MS;
+    return (
+      this.clock.iso() < doc.expires_at && this.clock.now() - Date.parse(doc.last_seen_at) < SESSION_IDLE_TIMEOUT_MS
+    );
   }
 
   #touch(doc: SessionDoc): void {

@@ -17,13 +17,26 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import type { IssuedToken, NewToken, TokenIssuer, TokenPurposeResolver, TokenRecord } from '../../../ports/domain/tokens.js';
+import type {
+  IssuedToken,
+  NewToken,
+  TokenIssuer,
+  TokenPurposeResolver,
+  TokenRecord,
+} from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Account } from '../model/account.js';
 import { BackgroundTasks } from '../background-tasks.js';
-import { isLive, TOKEN_PREFIXES, computeSha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
+import {
+  isLive,
+  TOKEN_PREFIXES,
+  computeSha256,
+  toTokenPrincipal,
+  toTokenRecord,
+  type TokenDoc,
+} from '../model/token.js';
 
 interface NewTokenWithExpiry extends NewToken {
   /** Takes precedence over `expires_in_seconds`. */
@@ -107,7 +120,9 @@ export class TokenService implements TokenIssuer {
       const live = { parent_id: parent.token_id, expires_at: { gt: this.clock.iso() }, revoked_at: null };
       if ((await this.rows.count(live)) <= MAX_CHILD_TOKENS) return made;
       await this.rows.remove({ id: computeSha256(made.token) });
-      throw conflict(`The master token has ${MAX_CHILD_TOKENS} live sub-tokens. Revoke some, or give them a shorter life.`);
+      throw conflict(
+        `The master token has ${MAX_CHILD_TOKENS} live sub-tokens. Revoke some, or give them a shorter life.`,
+      );
     });
   }
 

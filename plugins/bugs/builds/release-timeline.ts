@@ -69,9 +69,15 @@ export class ReleaseTimelineService {
     return { ...found, seconds_after: Math.round((Date.parse(at) - Date.parse(found.published_at)) / 1000) };
   }
 
-  async #listSuspects({ project, file_path, stack_trace }: SightedItem, version: string | null): Promise<SuspectView[]> {
+  async #listSuspects(
+    { project, file_path, stack_trace }: SightedItem,
+    version: string | null,
+  ): Promise<SuspectView[]> {
     const told = version === null || version.trim() === '' ? null : await this.history.find(project, version);
-    const suspects = rankSuspectCommits(told?.commits ?? [], listTracePaths(file_path, stack_trace)).slice(0, MAX_SHOWN_COMMITS);
+    const suspects = rankSuspectCommits(told?.commits ?? [], listTracePaths(file_path, stack_trace)).slice(
+      0,
+      MAX_SHOWN_COMMITS,
+    );
     return suspects.map(toSuspectView);
   }
 }

@@ -25,7 +25,9 @@ export function listTracePaths(file: string | null, trace: string | null): strin
     .slice(0, MAX_TRACE_LENGTH)
     .split(PATH_SEPARATOR)
     .filter((word) => word.length <= MAX_PATH_LENGTH);
-  const found = words.map((word) => word.replace(QUERY_STRING, '').replace(LINE_SUFFIX, '')).filter((word) => FILE_EXTENSION.test(word));
+  const found = words
+    .map((word) => word.replace(QUERY_STRING, '').replace(LINE_SUFFIX, ''))
+    .filter((word) => FILE_EXTENSION.test(word));
   const paths = [...(file === null ? [] : [file]), ...found].map((path) => splitSegments(path).join('/'));
   return [...new Set(paths)].filter((path) => path !== '').slice(0, MAX_PATHS);
 }
@@ -35,7 +37,8 @@ export function rankSuspectCommits(commits: readonly BuildCommit[], paths: reado
   const wanted = paths.map(splitSegments);
   const rated = commits.map((commit) => {
     const at = wanted.findIndex((path) => commit.files.some((file) => isSameFile(splitSegments(file), path)));
-    const touched = at < 0 ? null : (commit.files.find((file) => isSameFile(splitSegments(file), wanted[at] ?? [])) ?? null);
+    const touched =
+      at < 0 ? null : (commit.files.find((file) => isSameFile(splitSegments(file), wanted[at] ?? [])) ?? null);
     return { at: at < 0 ? Infinity : at, commit: { ...commit, touched } };
   });
   return rated.toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ commit }) => commit);

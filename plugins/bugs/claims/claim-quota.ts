@@ -92,7 +92,12 @@ export class ClaimQuota {
     return this.commit.isAtomic ? claim({}) : this.#claimUniqueSlot(key, held, most, claim);
   }
 
-  async #claimUniqueSlot<T>(key: string, { taken }: LeaseCount, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
+  async #claimUniqueSlot<T>(
+    key: string,
+    { taken }: LeaseCount,
+    most: number,
+    claim: (slot: ClaimSlot) => Promise<T>,
+  ): Promise<T> {
     for (;;) {
       const place = this.#pickFreeSlot(taken, most);
       taken.add(place);

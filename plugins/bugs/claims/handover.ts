@@ -21,7 +21,13 @@ export interface Handover {
   untrusted_fields: string[];
 }
 
-const UNTRUSTED_HANDOVER_FIELDS = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
+const UNTRUSTED_HANDOVER_FIELDS = [
+  'released_by',
+  'reason',
+  'earlier_fix.build',
+  'earlier_fix.commit',
+  'earlier_fix.comment',
+];
 
 export const NO_HANDOVER: Handover = {
   released_by: null,

@@ -101,7 +101,11 @@ export class LeaseExpiryRecorder {
     const { items, clock } = this.deps;
     const from = clock.now();
     const since = clock.monotonic();
-    const page = await items.find({ filter: this.times.buildExpiredFilter(), sort: SORT, limit: MAX_EXPIRY_BATCH_SIZE });
+    const page = await items.find({
+      filter: this.times.buildExpiredFilter(),
+      sort: SORT,
+      limit: MAX_EXPIRY_BATCH_SIZE,
+    });
     await this.#expire(page.items);
     if (page.items.length === MAX_EXPIRY_BATCH_SIZE) return true;
     const later = await items.find({ filter: { 'claim.expires_at': { gt: toIsoString(from) } }, sort: SORT, limit: 1 });

@@ -76,7 +76,12 @@ export class NextItemService {
    * @param call ends the wait when the client disconnects
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
-  async reserveNext(caller: BugCaller, request: NextRequest, filter: Filter, call?: WaitingCall): Promise<NextItemResult | NoItemResult> {
+  async reserveNext(
+    caller: BugCaller,
+    request: NextRequest,
+    filter: Filter,
+    call?: WaitingCall,
+  ): Promise<NextItemResult | NoItemResult> {
     await this.secrets.rejectSecrets({ agent: request.agent });
     const agent = resolveAgentName(caller, request.agent) ?? findSoleTarget(filter) ?? caller.name;
     const holder = getLeaseHolder({ credential: caller.id, agent });
@@ -85,7 +90,8 @@ export class NextItemService {
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, claimant, filter);
-      if (reserved !== null) return { lease: reserved.lease, ...(await this.handovers.buildClaimDetails(reserved.item)) };
+      if (reserved !== null)
+        return { lease: reserved.lease, ...(await this.handovers.buildClaimDetails(reserved.item)) };
       const left = until - clock.monotonic();
       if (left <= 0) break;
       const rang = await this.arrivals.waitForNext(left, call?.waiting);
@@ -102,7 +108,12 @@ export class NextItemService {
     return this.quota.claimWithinQuota({ credential: caller.id, agent, key: holder }, claim);
   }
 
-  async #reserveFirst(caller: BugCaller, claimant: Claimant, filter: Filter, slot: ClaimSlot): Promise<ReservedItem | null> {
+  async #reserveFirst(
+    caller: BugCaller,
+    claimant: Claimant,
+    filter: Filter,
+    slot: ClaimSlot,
+  ): Promise<ReservedItem | null> {
     await this.expiry.writeExpired();
     const { items, ids } = this.deps;
     const { agent, holder } = claimant;
@@ -110,7 +121,10 @@ export class NextItemService {
     const unfiled = { id: ids.uuid(), actor: caller.name };
     const first = (): Promise<ReservedItem | null> =>
       this.watermark.write(getReservedId, async (stamp, now) => {
-        const claim = { ...createClaimLease(caller, claimant, secret, now, this.expiry.createClockStamp(now)), ...slot };
+        const claim = {
+          ...createClaimLease(caller, claimant, secret, now, this.expiry.createClockStamp(now)),
+          ...slot,
+        };
         const served = { ...filterByTarget(agent, filter), ...excludeAssigned(filter) };
         const queue = { ...filter, severity_rank: undefined, ...served, queue_key: getQueueRange(filter) };
         const waiting = narrowToAny(queue, excludeReleasedBy(holder, stamp));

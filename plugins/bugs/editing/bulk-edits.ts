@@ -163,7 +163,10 @@ export class BulkEditService {
 
 const toTargetName = ({ id, ref }: ItemDoc): BulkTarget['name'] => ({ id, ref });
 
-function addClaimToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): ItemEdit {
+function addClaimToken(
+  { set, claim_tokens: tokens = {} }: BulkRequest,
+  { id, ref }: Pick<ItemDoc, 'id' | 'ref'>,
+): ItemEdit {
   const [, claim_token] = Object.entries(tokens).find(([key]) => [id, ref].includes(key.toLowerCase())) ?? [];
   return claim_token === undefined ? set : { ...set, claim_token };
 }

@@ -203,7 +203,8 @@ export class BulkRunService {
         return;
       }
       await this.edits.edit(id, caller, run.set, undefined, (item) => {
-        if (!matchesFilter(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
+        if (!matchesFilter(item, still))
+          throw new ServiceError('conflict', 'The item does not match the filter any more.');
       });
       step.updated += 1;
     } catch (error) {
@@ -214,7 +215,11 @@ export class BulkRunService {
   }
 
   /** @returns false for an item that someone else ended, or that ended at another time */
-  async #undoItem({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
+  async #undoItem(
+    { since, until }: NonNullable<BulkRunDoc['undo']>,
+    item: ItemDoc,
+    caller: BugCaller,
+  ): Promise<boolean> {
     const activity = await this.deps.activity.find({
       filter: { item_id: item.id },
       sort: [['at', 'desc']],

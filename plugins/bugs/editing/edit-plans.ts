@@ -107,7 +107,9 @@ export function buildWarnings(item: ItemDoc, edit: ItemEdit, published: Publishe
 }
 
 export function planFields(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller): void {
-  const fields: string[] = UNCHANGED_FIELDS.filter((field) => edit[field] !== undefined && !isSameValue(edit[field], item[field]));
+  const fields: string[] = UNCHANGED_FIELDS.filter(
+    (field) => edit[field] !== undefined && !isSameValue(edit[field], item[field]),
+  );
   for (const field of fields) change.assign({ [field]: edit[field as (typeof UNCHANGED_FIELDS)[number]] });
   if (edit.resolved_in_build !== undefined && !isSameValue(edit.resolved_in_build, item.resolved_in_build)) {
     fields.push('resolved_in_build');
@@ -121,7 +123,9 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: ItemEdit, cal
     from: shown(item[field as keyof ItemDoc]),
     to: shown(edit[field as keyof ItemEdit]),
   }));
-  change.addHistoryEntry('edited', { fields, changes }).assign({ trusted: updateTrustedFields(item.trusted, fields, caller) });
+  change
+    .addHistoryEntry('edited', { fields, changes })
+    .assign({ trusted: updateTrustedFields(item.trusted, fields, caller) });
   if (fields.includes('title') || fields.includes('file_path'))
     change.assign({ search_text: rebuildSearchText(item, change.next) });
 }

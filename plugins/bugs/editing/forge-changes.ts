@@ -63,8 +63,18 @@ type ChangeAuthor = { id: string; by: string; now: number };
 
 function planChange(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, follower: ChangeAuthor): LinkOutcome {
   const { kind, url, commit, title, state, fixes } = change;
-  plan.addHistoryEntry('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, follower.id);
-  if (kind === 'pull_request' && url !== null && url !== item.pr_url && (fixes || !item.pr_url) && !namesSamePullRequest(item, url))
+  plan.addHistoryEntry(
+    'linked',
+    { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json },
+    follower.id,
+  );
+  if (
+    kind === 'pull_request' &&
+    url !== null &&
+    url !== item.pr_url &&
+    (fixes || !item.pr_url) &&
+    !namesSamePullRequest(item, url)
+  )
     plan.assign({ pr_url: url, pr_state: null, trusted: item.trusted.filter((field) => field !== 'pr_url') });
   return fixes ? planFix(item, plan, change, follower) : 'linked';
 }
@@ -87,7 +97,12 @@ function planFix(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, { by, 
  * Returns whether an earlier delivery was not applied because an agent held the item, which was not
  * reopened since.
  */
-function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: SafeForgeChange, now: number): boolean {
+function isUnapplied(
+  item: ItemDoc,
+  { at }: Pick<ActivityDoc, 'at'>,
+  { kind, fixes }: SafeForgeChange,
+  now: number,
+): boolean {
   if (!fixes || isFinished(item.status) || [item.reopened_at, item.regressed_at].some((time) => time && time >= at))
     return false;
   return kind === 'pull_request' || !isLeaseLive(item.claim, now);

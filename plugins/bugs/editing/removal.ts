@@ -186,4 +186,8 @@ const buildMarker = ({ id, project, client_ref }: ItemDoc, now: string): Removal
   expires_at: null,
 });
 
-const toMarkerFields = ({ refs, open_at, expires_at }: RemovalDoc): Omit<RemovalDoc, 'id'> => ({ refs, open_at, expires_at });
+const toMarkerFields = ({ refs, open_at, expires_at }: RemovalDoc): Omit<RemovalDoc, 'id'> => ({
+  refs,
+  open_at,
+  expires_at,
+});

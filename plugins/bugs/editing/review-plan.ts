@@ -92,7 +92,8 @@ export function planPullRequest(
   }
   change.assign({ pr_state: state });
   if (state === 'closed') change.addHistoryEntry('pull request closed', { url });
-  else if (isClosedUnmerged(item)) change.markFixed('resolved', { why: 'pull request reopened', url }).assign({ review: 'open' });
+  else if (isClosedUnmerged(item))
+    change.markFixed('resolved', { why: 'pull request reopened', url }).assign({ review: 'open' });
   return 'linked';
 }
 

@@ -27,7 +27,11 @@ export class PullRequestReviewService {
     @inject(ItemCloser) private readonly builds: ItemCloser,
   ) {}
 
-  async applyToItems(project: string, url: string, caller: ReviewActor): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
+  async applyToItems(
+    project: string,
+    url: string,
+    caller: ReviewActor,
+  ): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
     const pull = await findPullRequest(this.deps, project, url);
     if (pull === null) return [];
     const filter = { pr_key: getPullRequestKey(project, url) };

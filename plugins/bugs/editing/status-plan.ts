@@ -8,7 +8,13 @@ import type { ItemDoc } from '../item/model.js';
 import { getEditReason } from './edit-plans.js';
 
 /** Plans a transition that is already known to be allowed (contract 20, transitions). */
-export function planTransition(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: ItemEdit, caller: BugCaller): void {
+export function planTransition(
+  item: ItemDoc,
+  change: ChangeSet,
+  to: ItemStatus,
+  edit: ItemEdit,
+  caller: BugCaller,
+): void {
   const reason = getEditReason(edit);
   const why: { [key: string]: Json } = reason === null ? {} : { reason };
   if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;

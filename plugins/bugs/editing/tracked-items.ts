@@ -49,7 +49,8 @@ export class TrackedItemsFactory {
       comment: (name, comment) => this.#comment(plugin, name, comment),
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
       linkChange: (name, change) => this.#link(plugin, name, change),
-      followPullRequest: (project, url, actor) => this.reviews.applyToItems(project, url, toPluginCaller(plugin, actor)),
+      followPullRequest: (project, url, actor) =>
+        this.reviews.applyToItems(project, url, toPluginCaller(plugin, actor)),
       requestAgent: (name, request) => this.#request(plugin, name, request),
       rejectSecrets: (fields) => this.secrets.rejectSecrets(fields),
     };

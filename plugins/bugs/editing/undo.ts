@@ -29,7 +29,11 @@ export interface UndoableChange {
  * @param name of the requesting account
  * @returns null if the latest change of status was not made by this account, or finished nothing
  */
-export function findLastFinishingChange(item: Pick<Item, 'status'>, activity: readonly HistoryEntry[], name: string): UndoableChange | null {
+export function findLastFinishingChange(
+  item: Pick<Item, 'status'>,
+  activity: readonly HistoryEntry[],
+  name: string,
+): UndoableChange | null {
   const last = activity.find(({ action }) => action === 'status');
   if (last === undefined || last.actor !== name || !ENDED_STATUSES.includes(last.data['to'])) return null;
   if (last.data['to'] !== item.status) return null;

@@ -4,7 +4,7 @@
  * intake key.
  *
  * Order of writes: the feedback's own reference with the marker `open_at` → the comment with the
- * item → the reference is finished. After a crash, `ClientRefs.reconcile` releases an open
+ * item → the reference is finished. After a crash, `ClientRefService.reconcile` releases an open
  * reference.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -39,7 +39,10 @@ export class FeedbackService {
     const id = this.refs.toRefId(project, client_ref, isPublic);
     const body = scrubText(cleanText(text)).slice(0, MAX_COMMENT_LENGTH);
     if (item === null) await this.waiting.addPending({ id, project, event, body });
-    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: FEEDBACK_AUTHOR })) >= MAX_COMMENTS)
+    if (
+      item === null ||
+      (await this.deps.comments.count({ item_id: item.id, author: FEEDBACK_AUTHOR })) >= MAX_COMMENTS
+    )
       return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;

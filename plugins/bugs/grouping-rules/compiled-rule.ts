@@ -81,7 +81,8 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
 
 type FingerprintElement = Template | 'default';
 
-const parseElement = (text: string): FingerprintElement => (isDefaultPlaceholder(text) ? 'default' : parseTemplate(text));
+const parseElement = (text: string): FingerprintElement =>
+  isDefaultPlaceholder(text) ? 'default' : parseTemplate(text);
 
 const countUsedGroups = (elements: readonly FingerprintElement[] | null, heading: Template | null): number =>
   Math.max(heading?.groups ?? 0, ...(elements ?? []).map((one) => (one === 'default' ? 0 : one.groups)));
@@ -100,7 +101,11 @@ function checkGroups(
   }
 }
 
-const buildTemplateValues = (subject: RuleSubject, groups: readonly string[], message: () => string): TemplateValues => ({
+const buildTemplateValues = (
+  subject: RuleSubject,
+  groups: readonly string[],
+  message: () => string,
+): TemplateValues => ({
   getNamed: (name) => (name === 'class' ? subject.exception_class : name === 'origin' ? subject.origin : message()),
   getCaptured: (index) => groups[index - 1] ?? '',
 });

@@ -42,7 +42,9 @@ export class GroupingRuleCache {
    */
   evaluate(report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
     const lists = this.#copy.get();
-    return lists instanceof Promise ? lists.then((read) => this.#evaluate(read, report)) : this.#evaluate(lists, report);
+    return lists instanceof Promise
+      ? lists.then((read) => this.#evaluate(read, report))
+      : this.#evaluate(lists, report);
   }
 
   listCached(project: string): readonly GroupingRule[] {

@@ -8,7 +8,11 @@ import type { RuleOutcome } from './compiled-rule.js';
  * @param report with its original title: a rule's title is only for display and changes no key
  * @param ruling null if no rule matches
  */
-export function applyRuleOutcome(report: GroupingInput, ruling: RuleOutcome | null, masks: Partial<MaskOptions>): KeyedReport {
+export function applyRuleOutcome(
+  report: GroupingInput,
+  ruling: RuleOutcome | null,
+  masks: Partial<MaskOptions>,
+): KeyedReport {
   const { project } = report;
   if (ruling === null || ruling.fingerprint === null) return { project, report, ...computeGrouping(report, masks) };
   const { rule_id, fingerprint, keeps_class } = ruling;

@@ -28,7 +28,9 @@ export class GroupingRuleSet {
       const rule = this.compiled[i] as CompiledRule;
       if (rule.matches(subject)) return rule.evaluate(subject);
       if (rule.slow && i + 1 < this.compiled.length && monotonic() - began > MAX_SLICE_MS)
-        return new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.evaluate(subject, monotonic, i + 1));
+        return new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
+          this.evaluate(subject, monotonic, i + 1),
+        );
     }
     return null;
   }

@@ -39,7 +39,10 @@ export function parseTemplate(text: string): Template {
   const numbers = pieces.map((piece) =>
     typeof piece === 'object' && typeof piece.placeholder === 'number' ? piece.placeholder : 0,
   );
-  return { render: (values) => pieces.map((piece) => renderPart(piece, values)).join(''), groups: Math.max(...numbers) };
+  return {
+    render: (values) => pieces.map((piece) => renderPart(piece, values)).join(''),
+    groups: Math.max(...numbers),
+  };
 }
 
 function parsePlaceholder(given: string): Placeholder {

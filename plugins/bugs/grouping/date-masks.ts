@@ -26,7 +26,8 @@ const DATE_FORMS = [
 ].join('|');
 
 const DATE = new RegExp(String.raw`(?<![0-9a-zA-Z.:/_-])(?:${DATE_FORMS})`, 'gi');
-const DATE_HINT = /\d[-./_]?[-\dTW年]|\d ?[AP]\.?M\b|\d(?:st|nd|rd|th|er)?\.?,?[ -](?:de )?\p{L}{3}|\p{L}{3}\.? {1,2}\d/iu;
+const DATE_HINT =
+  /\d[-./_]?[-\dTW年]|\d ?[AP]\.?M\b|\d(?:st|nd|rd|th|er)?\.?,?[ -](?:de )?\p{L}{3}|\p{L}{3}\.? {1,2}\d/iu;
 const PYTHON_DATE = /\b(datetime\.(?:datetime|date|time))\(\d[\d, ]{0,40}(?:, tzinfo=[^\n)]{1,60}\)?)?\)/g;
 
 /** Masks dates and times as `<time>` in forms that message-mask.ts does not cover (contract 21). */

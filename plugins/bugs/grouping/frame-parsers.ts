@@ -21,7 +21,8 @@ import {
 export function parseFrameLine(line: string): ParsedFrame | null {
   const first = line.charCodeAt(0);
   if (first === CHAR_CODES.a && line.startsWith('at ')) return parseAtFrame(line.slice(3).trimStart());
-  if (first === CHAR_CODES.hash) return (line.includes(' pc ') ? parseNativeFrame(line) : null) ?? parseNumberedFrame(line);
+  if (first === CHAR_CODES.hash)
+    return (line.includes(' pc ') ? parseNativeFrame(line) : null) ?? parseNumberedFrame(line);
   if (line.includes('File "')) {
     const python = parsePythonFrame(line);
     if (python !== null) return python;
@@ -30,7 +31,9 @@ export function parseFrameLine(line: string): ParsedFrame | null {
   if (method !== null) return method;
   if (!DIGIT.test(line)) return null;
   return (
-    (first >= CHAR_CODES.zero || first === CHAR_CODES.slash || first === CHAR_CODES.dot ? parseNativeFrame(line) : null) ??
+    (first >= CHAR_CODES.zero || first === CHAR_CODES.slash || first === CHAR_CODES.dot
+      ? parseNativeFrame(line)
+      : null) ??
     (line.includes('.go:') ? parseGoFrame(line) : null) ??
     (line.includes('@') || line.includes('://') ? parseBrowserFrame(line) : null) ??
     (line.includes(' in ') ? parsePhpHeader(line) : null) ??

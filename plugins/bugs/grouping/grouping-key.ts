@@ -125,7 +125,8 @@ export function getOrigin({
   return frame.file !== null ? normalizeOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
 }
 
-const INDEX_ERROR_CLASS = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
+const INDEX_ERROR_CLASS =
+  /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
 const BARE_NUMBER = /^[-+]?\d{1,20}$/;
 
 export function getMaskedMessage(input: GroupingInput, options: Partial<MaskOptions> = {}): string {

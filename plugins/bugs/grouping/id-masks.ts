@@ -32,7 +32,8 @@ function isPath(word: string): boolean {
 const PREFIXED_ID = /(?<![\p{L}\p{N}_])([a-z]{1,10}_)(?=[a-z]{0,64}\d)[a-z0-9]{6,64}(?![\p{L}\p{N}_])/giu;
 
 /** Masks `pi_3Pph39e` as `pi_<id>`: the prefix distinguishes kinds of ids. */
-export const maskPrefixedIds = (text: string): string => (text.includes('_') ? text.replace(PREFIXED_ID, '$1<id>') : text);
+export const maskPrefixedIds = (text: string): string =>
+  text.includes('_') ? text.replace(PREFIXED_ID, '$1<id>') : text;
 
 const LONG_WORD = /(?<![\p{L}\p{N}])[a-z0-9]{16,}(?![\p{L}\p{N}])/giu;
 const MIN_DIGITS = 4;

@@ -63,7 +63,10 @@ export function parseNativeFrame(line: string): ParsedFrame | null {
 }
 
 /** Apple reports: the exception's own frames, else those of the crashed thread. */
-const CRASH_HEADERS = [/^Last Exception Backtrace:/m, /^Thread \d{1,5}(?: name:[^\n]{0,200}\n+Thread \d{1,5})? Crashed\b/m];
+const CRASH_HEADERS = [
+  /^Last Exception Backtrace:/m,
+  /^Thread \d{1,5}(?: name:[^\n]{0,200}\n+Thread \d{1,5})? Crashed\b/m,
+];
 const MAX_TOP_FRAMES = 3;
 
 /**

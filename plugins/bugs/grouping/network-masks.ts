@@ -5,7 +5,10 @@ const IPV4_HINT = /\d\.\d{1,3}\.\d/;
 
 const IPV6_GROUPS = String.raw`(?:[0-9a-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,5}|(?<=::))`;
 const ZONE = '(?:%[0-9a-z]{1,15})?';
-const IPV6 = new RegExp(String.raw`\[(${IPV6_GROUPS})${ZONE}\]${PORT}|(?<![\w:.])(${IPV6_GROUPS})${ZONE}(?![\w:]|\.\d)`, 'gi');
+const IPV6 = new RegExp(
+  String.raw`\[(${IPV6_GROUPS})${ZONE}\]${PORT}|(?<![\w:.])(${IPV6_GROUPS})${ZONE}(?![\w:]|\.\d)`,
+  'gi',
+);
 const IPV6_HINT = /[0-9a-f]:[0-9a-f:]|::[0-9a-f]/i;
 
 const MAC =

@@ -39,7 +39,9 @@ export function splitPath(file: string, isWhole = true): string[] {
 
 function getEvaluatingFile(path: string): string {
   const found =
-    path.startsWith('(eval at ') || path.endsWith(' code') || path.endsWith(' function') ? EVALUATED_CODE.exec(path) : null;
+    path.startsWith('(eval at ') || path.endsWith(' code') || path.endsWith(' function')
+      ? EVALUATED_CODE.exec(path)
+      : null;
   return found?.[1] ?? found?.[2] ?? path;
 }
 

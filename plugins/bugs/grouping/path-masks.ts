@@ -176,7 +176,10 @@ const isVariable = (segment: string, at: number): boolean =>
 export function maskPage(segments: readonly string[]): string[] {
   const masked = segments.map((segment, at) => (isVariable(segment, at) ? PART_PLACEHOLDER : segment));
   let count = Math.min(MIN_PAGE_SEGMENTS, masked.length);
-  while (count < Math.min(MAX_PAGE_SEGMENTS, masked.length) && masked.slice(-count).every((one) => one === PART_PLACEHOLDER))
+  while (
+    count < Math.min(MAX_PAGE_SEGMENTS, masked.length) &&
+    masked.slice(-count).every((one) => one === PART_PLACEHOLDER)
+  )
     count++;
   return masked.slice(-count);
 }

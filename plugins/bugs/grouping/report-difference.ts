@@ -64,8 +64,10 @@ const VALUE_READERS: Record<Exclude<DifferenceField, 'message'>, (of: Difference
   tag: (of) => of.tags ?? [],
 };
 
-export const listDifferenceValues = (field: Exclude<DifferenceField, 'message'>, of: DifferenceSubject): readonly string[] =>
-  VALUE_READERS[field](of);
+export const listDifferenceValues = (
+  field: Exclude<DifferenceField, 'message'>,
+  of: DifferenceSubject,
+): readonly string[] => VALUE_READERS[field](of);
 
 const MAX_COMPILED_PATTERNS = 500;
 const compiledPatterns = new BoundedMap<LinearPattern>({ most: MAX_COMPILED_PATTERNS });

@@ -70,7 +70,8 @@ function readFrames(text: string, form: (line: string) => ParsedFrame | null, de
       if (seen.kind === 'v8' && seen.function === null) completeRustFrame(seen, pendingFunction);
       pendingFunction = null;
       frames.push(seen);
-      if (line >= decidedFrom && FIRST_FRAME_KINDS.has(seen.kind) && isDecisive(seen) && frames[0]?.kind === seen.kind) break;
+      if (line >= decidedFrom && FIRST_FRAME_KINDS.has(seen.kind) && isDecisive(seen) && frames[0]?.kind === seen.kind)
+        break;
     }
   }
   return frames;

@@ -137,7 +137,10 @@ export class GroupingKeyResolver {
 
   #buildKeyWrites(keyed: KeyedReport, item_id: string, source: FloodSource | null): DocumentWrite[] {
     const { project, dedup_key } = keyed;
-    const lead: DocumentWrite = { collection: 'keys', insert: { ...buildKeyDocument(project, dedup_key, item_id), ...toKeyOrigin(keyed) } };
+    const lead: DocumentWrite = {
+      collection: 'keys',
+      insert: { ...buildKeyDocument(project, dedup_key, item_id), ...toKeyOrigin(keyed) },
+    };
     if (source === null) return [lead];
     const counted: DocumentWrite = {
       collection: 'floods',
@@ -193,7 +196,10 @@ export class GroupingKeyResolver {
         const write: DocumentWrite = { collection: 'families', ...buildFamilyWrite(id, keyed, family, item_id, true) };
         return { ...createExistingDecision(item_id), writes: [write, ...this.#buildKeyWrites(keyed, item_id, source)] };
       }
-      const write: DocumentWrite = { collection: 'families', ...buildFamilyWrite(id, keyed, family, next.item_id, false) };
+      const write: DocumentWrite = {
+        collection: 'families',
+        ...buildFamilyWrite(id, keyed, family, next.item_id, false),
+      };
       if (await this.commit.write([write]))
         return { ...createExistingDecision(next.item_id), adopted: keyed.origin !== '' };
     }
@@ -227,7 +233,11 @@ export class GroupingKeyResolver {
 /** Slugs contain no blank, so the cache key is unambiguous. */
 const toCacheKey = (project: string, key: string): string => `${project} ${key}`;
 
-const buildKeyDocument = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id' | 'project' | 'key' | 'item_id'> => ({
+const buildKeyDocument = (
+  project: string,
+  key: string,
+  item_id: string,
+): Pick<KeyDoc, 'id' | 'project' | 'key' | 'item_id'> => ({
   id: hashWithinProject(project, key),
   project,
   key,
@@ -245,7 +255,13 @@ function toKeyOrigin({ rule_id, report, origin, masked }: KeyedReport): Pick<Key
 
 type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
 
-function buildFamilyWrite(id: string, keyed: KeyedReport, family: FamilyDoc | null, item: string, isNew: boolean): FamilyWrite {
+function buildFamilyWrite(
+  id: string,
+  keyed: KeyedReport,
+  family: FamilyDoc | null,
+  item: string,
+  isNew: boolean,
+): FamilyWrite {
   const decided = { key: keyed.dedup_key, item };
   const unadopted = keyed.origin === '' && isNew ? item : null;
   if (family === null)

@@ -85,7 +85,9 @@ const buildMemberRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     access: { scope: READ_SCOPE },
     input: { params: schemas.ruleParams },
     output: schemas.ruleOutput,
-    handle: async (request) => ({ rule: await rules.get(request.principal, getProjectParam(request), getRuleId(request)) }),
+    handle: async (request) => ({
+      rule: await rules.get(request.principal, getProjectParam(request), getRuleId(request)),
+    }),
   },
   {
     method: 'PATCH',

@@ -47,7 +47,14 @@ const buildEditRoute = ({ edits }: BugServices): RouteSpec => ({
   access: { scope: MANAGE_SCOPE },
   input: { params, body: schemas.editBody, headers: IF_MATCH },
   output: shapes.editedOutput,
-  errors: [...LEASE_ERRORS, 'claim_required', 'unread_news', 'invalid_transition', 'precondition_failed', 'reason_required'],
+  errors: [
+    ...LEASE_ERRORS,
+    'claim_required',
+    'unread_news',
+    'invalid_transition',
+    'precondition_failed',
+    'reason_required',
+  ],
   handle: (request) =>
     edits.editWithDetails(
       getIdParam(request),
@@ -145,7 +152,9 @@ const buildCommentRoute = ({ comments }: BugServices): RouteSpec => ({
   output: shapes.commentOutput,
   errors: ['lease_lost'],
   handle: async (request) => {
-    return created(await comments.add(getIdParam(request), getRequestCaller(request), getCleanBody(request) as NewComment));
+    return created(
+      await comments.add(getIdParam(request), getRequestCaller(request), getCleanBody(request) as NewComment),
+    );
   },
 });
 
@@ -177,7 +186,9 @@ function buildLeaseRoutes({ leases: service, lists }: BugServices): RouteSpec[] 
       input: { params, body: schemas.renewBody },
       output: shapes.renewedOutput,
       handle: async (request) =>
-        buildSecretReply(await service.renew(getIdParam(request), getRequestCaller(request), getCleanBody(request) as RenewalRequest)),
+        buildSecretReply(
+          await service.renew(getIdParam(request), getRequestCaller(request), getCleanBody(request) as RenewalRequest),
+        ),
     },
     {
       ...shared,

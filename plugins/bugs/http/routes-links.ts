@@ -11,7 +11,11 @@ import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
 const LINKS_PATH = `${BASE_PATH}/bugs/{id}/links`;
-const SHARED_ROUTE_FIELDS = { path: LINKS_PATH, access: { scope: MANAGE_SCOPE }, output: schemas.linkedOutput } as const;
+const SHARED_ROUTE_FIELDS = {
+  path: LINKS_PATH,
+  access: { scope: MANAGE_SCOPE },
+  output: schemas.linkedOutput,
+} as const;
 const LINK_ERRORS = ['claim_required', 'lease_lost', 'conflict'];
 
 export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {

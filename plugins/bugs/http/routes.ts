@@ -196,7 +196,8 @@ const buildPartRoute = ({ parts }: BugServices, name: ItemPart): RouteSpec => ({
   input: { params, query: name === 'occurrences' ? schemas.occurrencesQuery : schemas.pageQuery },
   strictQuery: true,
   output: shapes.partPages[name],
-  handle: (request) => parts.getPage(getIdParam(request), getRequestCaller(request), name, request.query, request.query),
+  handle: (request) =>
+    parts.getPage(getIdParam(request), getRequestCaller(request), name, request.query, request.query),
 });
 
 const buildStatsRoute = ({ stats: service }: BugServices): RouteSpec => ({

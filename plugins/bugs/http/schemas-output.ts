@@ -320,7 +320,9 @@ export const statsOutput = withSchemaName(
     by_project: counts,
     per_day: joi
       .array()
-      .items(withSchemaName('ItemsOfDay', whole({ date: joi.string(), new: count, resolved: count, regressed: count }))),
+      .items(
+        withSchemaName('ItemsOfDay', whole({ date: joi.string(), new: count, resolved: count, regressed: count })),
+      ),
   }),
 );
 export const bulkOutput = withSchemaName(

@@ -236,7 +236,9 @@ export const removalQuery = joi.object(removal);
 export const removalBody = withSchemaName('RemovalRequest', joi.object(removal));
 export const pageQuery = joi.object(paging);
 const among = joi.array().items(joi.string().min(1).max(200)).max(20);
-export const occurrencesQuery = pageQuery.keys(Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, among])));
+export const occurrencesQuery = pageQuery.keys(
+  Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, among])),
+);
 export const detailQuery = joi.object({
   occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),
 });

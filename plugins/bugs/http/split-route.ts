@@ -52,7 +52,9 @@ export const buildGroupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): R
   access: { scope: READ_SCOPE },
   input: { params: idParam },
   output: groupingOutput,
-  handle: async (request) => ({ grouping: await reasons.getReasonsByName(getIdParam(request), getRequestCaller(request)) }),
+  handle: async (request) => ({
+    grouping: await reasons.getReasonsByName(getIdParam(request), getRequestCaller(request)),
+  }),
 });
 
 async function splitItem(

@@ -10,7 +10,8 @@ import { findRoots, formatLines, shortenTrace, stripRoots } from './tool-text.js
 type JsonObject = Readonly<Record<string, unknown>>;
 type ToolAnswer = Record<string, unknown>;
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const toObjectList = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
@@ -21,7 +22,8 @@ const omitFields = (data: JsonObject, names: readonly string[]): ToolAnswer =>
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
-const omitEmptyFields = (data: JsonObject): ToolAnswer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
+const omitEmptyFields = (data: JsonObject): ToolAnswer =>
+  Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
 
 function formatHandover(data: JsonObject, comments = true): ToolAnswer {
   const { untrusted_fields, comments: last, ...handover } = toObject(data['handover']);
@@ -29,7 +31,8 @@ function formatHandover(data: JsonObject, comments = true): ToolAnswer {
   return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
 }
 
-const formatNews = (data: JsonObject): ToolAnswer => (isEmpty(data['news'] ?? null) ? {} : { news: formatComments(data['news']) });
+const formatNews = (data: JsonObject): ToolAnswer =>
+  isEmpty(data['news'] ?? null) ? {} : { news: formatComments(data['news']) };
 
 export const formatRejection = (error: JsonObject): ToolAnswer => ({ ...error, ...formatNews(error) });
 
@@ -151,7 +154,12 @@ function formatContext(context: unknown): ToolAnswer {
   return text === '' ? {} : { context: text };
 }
 
-function omitSharedFields(occurrence: JsonObject, item: JsonObject, hidden: readonly string[], roots: readonly string[]): ToolAnswer {
+function omitSharedFields(
+  occurrence: JsonObject,
+  item: JsonObject,
+  hidden: readonly string[],
+  roots: readonly string[],
+): ToolAnswer {
   const { context, ...rest } = omitEmptyFields(omitFields(occurrence, ['id', 'received_at', ...hidden]));
   const other = Object.entries(rest).filter(
     ([name, value]) => name === 'untrusted_fields' || JSON.stringify(item[name]) !== JSON.stringify(value),
@@ -166,7 +174,10 @@ function omitSharedFields(occurrence: JsonObject, item: JsonObject, hidden: read
   };
 }
 
-function formatItemWithOccurrence(item: JsonObject, newest: JsonObject | null): { crash: ToolAnswer; item: ToolAnswer; occurrence: ToolAnswer | null } {
+function formatItemWithOccurrence(
+  item: JsonObject,
+  newest: JsonObject | null,
+): { crash: ToolAnswer; item: ToolAnswer; occurrence: ToolAnswer | null } {
   const occurrence = newest ?? {};
   const roots = findRoots(listFrames(occurrence));
   const crash = formatCrash(item, occurrence, roots);
@@ -213,7 +224,8 @@ const formatSimilar = (data: JsonObject): ToolAnswer => {
 };
 
 export const formatClaim = (data: JsonObject): ToolAnswer => {
-  if (!isObject(data['item'])) return { item: null, ...(isObject(data['waiting']) && { waiting: omitEmptyFields(data['waiting']) }) };
+  if (!isObject(data['item']))
+    return { item: null, ...(isObject(data['waiting']) && { waiting: omitEmptyFields(data['waiting']) }) };
   const whole = data['item'];
   const newest = isObject(data['occurrence']) ? formatOccurrence(data['occurrence'], whole) : null;
   const { crash, item, occurrence } = formatItemWithOccurrence(whole, newest);

@@ -5,11 +5,20 @@ import { formatValue } from './tool-text.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['timestamp', 'type', 'category', 'level', 'message', 'data', 'event_id']);
+const SHOWN_MEMBERS: ReadonlySet<string> = new Set([
+  'timestamp',
+  'type',
+  'category',
+  'level',
+  'message',
+  'data',
+  'event_id',
+]);
 const COMMON_LABELS: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
 const TIME_OF_DAY = /T(\d\d:\d\d:\d\d)/;
 

@@ -7,7 +7,8 @@ import { detectLibrary } from '../pages/trace/frame-libraries.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Formats a value as JSON without quotes: `{name: node, tags: [a, b]}`. */
 export function formatValue(value: unknown): string {

@@ -85,7 +85,12 @@ export const next: ToolSpec = {
   name: 'next',
   description:
     'Take the most urgent open item and reserve it for you. Start each piece of work with it. Returns where it failed, its newest occurrence, the lease and the `handover`; with `item` null, `waiting` says why.',
-  only: [...FILTER_PARAMETERS.filter((name) => !SEARCH_ONLY_PARAMETERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
+  only: [
+    ...FILTER_PARAMETERS.filter((name) => !SEARCH_ONLY_PARAMETERS.has(name)),
+    'agent',
+    'lease_seconds',
+    'wait_seconds',
+  ],
   fixed: { action: 'next' },
   describe: { ...descriptions, q: '', lease_seconds: '60 to 14,400' },
   untrusted: untrustedFields,

@@ -11,7 +11,13 @@ import { addHashes, type SketchHash } from '../../../lib/text/distinct-sketch.js
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { hasEqualSketches, toPeopleFields, getSketches, buildSketchFilter, type PeopleSketches } from '../store/people-sketches.js';
+import {
+  hasEqualSketches,
+  toPeopleFields,
+  getSketches,
+  buildSketchFilter,
+  type PeopleSketches,
+} from '../store/people-sketches.js';
 
 const MAX_CACHED_SKETCHES = 5_000;
 const MAX_ATTEMPTS = 100;
@@ -71,7 +77,10 @@ export const addUsersToCount = (count: Update, joining: UserSketchUpdate | null)
   joining === null ? count : { ...count, set: { ...count.set, ...joining.set } };
 
 /** Returns null if the item's sketch contains all of them. */
-export function buildUserSketchUpdate(sketches: PeopleSketches, prints: readonly SketchHash[]): UserSketchUpdate | null {
+export function buildUserSketchUpdate(
+  sketches: PeopleSketches,
+  prints: readonly SketchHash[],
+): UserSketchUpdate | null {
   const own = addHashes(sketches.own, prints);
   if (own === sketches.own) return null;
   return { filter: buildSketchFilter(sketches), set: { ...toPeopleFields({ ...sketches, own }) } };

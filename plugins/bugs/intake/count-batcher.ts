@@ -94,7 +94,7 @@ export class CountBatcher {
 
   /**
    * Counts a report together with its reference and its payload.
-   * @param kind of occurrences that are counted without reading the item (`getItemBlindKind`)
+   * @param kind of occurrences that are counted without reading the item (`getItemFastCountKind`)
    * @returns null if the item counts no such occurrence blindly, or the reference exists; nothing
    *   is counted
    */
@@ -149,7 +149,12 @@ export class CountBatcher {
    * Writes the count together with new affected people (affected-users.ts). Returns null if the
    * write is rejected.
    */
-  async #writeCount(id: string, kind: string, stamp: string, waiting: readonly WaitingCount[]): Promise<WrittenCount | null> {
+  async #writeCount(
+    id: string,
+    kind: string,
+    stamp: string,
+    waiting: readonly WaitingCount[],
+  ): Promise<WrittenCount | null> {
     const counts = mergeCountUpdates(waiting.map(({ incoming }) => buildCountUpdate(incoming, stamp)));
     const count = removeStaleNotes(counts, this.refs.takeRemovablePaths(id));
     const change: Filter = { id, [FAST_COUNT_KIND_FIELD]: kind };
@@ -182,7 +187,8 @@ export const buildNoNoteFilter = ({ ref }: IncomingReport): Filter =>
 /** Returns the item after each of the counts; the last is the stored one. */
 function listIntermediateItems(last: ItemDoc, waiting: readonly WaitingCount[]): ItemDoc[] {
   const docs = [last];
-  for (let i = waiting.length - 1; i > 0; i--) docs.unshift(subtractCount(docs[0] as ItemDoc, waiting[i] as WaitingCount));
+  for (let i = waiting.length - 1; i > 0; i--)
+    docs.unshift(subtractCount(docs[0] as ItemDoc, waiting[i] as WaitingCount));
   return docs;
 }
 
@@ -205,12 +211,13 @@ export function mergeCountUpdates(updates: readonly Update[]): Update {
   for (const { set, inc, max, min } of updates) {
     Object.assign(sum.set ?? {}, set);
     for (const path in inc) (sum.inc ??= {})[path] = (sum.inc[path] ?? 0) + (inc[path] ?? 0);
-    for (const path in max) (sum.max ??= {})[path] = maxText(sum.max[path], max[path] as string);
-    for (const path in min) (sum.min ??= {})[path] = minText(sum.min[path], min[path] as string);
+    for (const path in max) (sum.max ??= {})[path] = getLaterText(sum.max[path], max[path] as string);
+    for (const path in min) (sum.min ??= {})[path] = getEarlierText(sum.min[path], min[path] as string);
   }
   return sum;
 }
 
-const maxText = (a: string | number | undefined, b: string): string => (a === undefined || String(a) < b ? b : String(a));
-const minText = (a: string | number | undefined, b: string): string =>
+const getLaterText = (a: string | number | undefined, b: string): string =>
+  a === undefined || String(a) < b ? b : String(a);
+const getEarlierText = (a: string | number | undefined, b: string): string =>
   a === undefined || String(a) > b ? b : String(a);

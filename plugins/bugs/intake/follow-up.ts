@@ -124,7 +124,9 @@ export class SeverityEscalator {
    * only if `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
-    const item = await this.items.change(doc.id, 'system', (now, change) => this.#planEscalation(now, change, incoming));
+    const item = await this.items.change(doc.id, 'system', (now, change) =>
+      this.#planEscalation(now, change, incoming),
+    );
     const level = getLevelRank(incoming.report);
     if (level <= item.level_rank) return item;
     const update = buildLevelUpdate(level, incoming.report.error_level ?? null);

@@ -4,7 +4,13 @@ import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { matchesDifference } from '../grouping/report-difference.js';
 import { computeGrouping } from '../grouping/grouping-key.js';
-import { type GroupDecision, createExistingDecision, type KeyedReport, GroupingKeyResolver, type KeyMatch } from '../groups/grouping-keys.js';
+import {
+  type GroupDecision,
+  createExistingDecision,
+  type KeyedReport,
+  GroupingKeyResolver,
+  type KeyMatch,
+} from '../groups/grouping-keys.js';
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';

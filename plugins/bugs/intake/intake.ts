@@ -136,7 +136,8 @@ export class ReportIntake {
 
     const bound = ref === null ? null : await this.refs.find(ref.id);
     if (bound?.open_at === null) return this.counting.resolveRepeat(accepted, bound);
-    if (bound !== null) return this.counting.countWithReload(accepted, this.placing.toPlacement(bound.item_id, accepted), bound);
+    if (bound !== null)
+      return this.counting.countWithReload(accepted, this.placing.toPlacement(bound.item_id, accepted), bound);
     if (known !== null) return this.counting.countWithReload(accepted, known, null);
     const { project, bare_key } = accepted.keyed;
     return this.#familyMutex.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
@@ -194,7 +195,9 @@ export class ReportBatchIntake {
 
   async #recordClass(listed: readonly AcceptedEntry[], results: RecordResult[]): Promise<void> {
     const groups = groupReports(listed, ({ keyed }) => [keyed.dedup_key]);
-    const known = await Promise.all(groups.map(async ([first]) => first && (await this.placing.findPlacement(first.accepted))));
+    const known = await Promise.all(
+      groups.map(async ([first]) => first && (await this.placing.findPlacement(first.accepted))),
+    );
     await Promise.all(groups.filter((_, i) => known[i]).map((group) => this.#recordTogether(group, results)));
     for (const group of groups.filter((_, i) => !known[i])) {
       await this.#recordTogether(group.slice(0, 1), results);
@@ -208,7 +211,10 @@ export class ReportBatchIntake {
   }
 }
 
-function groupReports(listed: readonly AcceptedEntry[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): AcceptedEntry[][] {
+function groupReports(
+  listed: readonly AcceptedEntry[],
+  nameOf: (accepted: AcceptedReport) => readonly unknown[],
+): AcceptedEntry[][] {
   const groups = new Map<string, AcceptedEntry[]>();
   for (const one of listed) {
     const name = JSON.stringify(nameOf(one.accepted));

@@ -87,7 +87,9 @@ function planRegression(change: ChangeSet, version: string | null): void {
   });
   const raised = item.severity_locked ? item.severity : toSeverity(getSeverityRank(item.severity) + 1);
   if (raised !== item.severity) {
-    change.addHistoryEntry('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
+    change
+      .addHistoryEntry('severity', { from: item.severity, to: raised, why: 'regression' })
+      .assign({ severity: raised });
   }
   // A muted item emits no event; the occurrence that unmutes it does.
   if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
@@ -130,7 +132,14 @@ export class OccurrenceRecorder {
         update,
       );
       if (changed === null) return null;
-      return { doc: changed.doc, outcome: 'counted', regression, entries: change.pendingEntries, sampled: null, incoming };
+      return {
+        doc: changed.doc,
+        outcome: 'counted',
+        regression,
+        entries: change.pendingEntries,
+        sampled: null,
+        incoming,
+      };
     });
   }
 }
@@ -191,7 +200,8 @@ export class OccurrenceCounter {
   /** Returns the result of an existing reference without counting; null if its item was deleted. */
   async resolveRepeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<CountResult | null> {
     const doc = await this.deps.items.get(item_id);
-    if (doc !== null) return toRepeatResult(doc, toIncomingReport(accepted, this.placing.toPlacement(item_id, accepted), null));
+    if (doc !== null)
+      return toRepeatResult(doc, toIncomingReport(accepted, this.placing.toPlacement(item_id, accepted), null));
     if (!(await this.#isDeleted(item_id)))
       throw conflict('The report with this client_ref is being stored; try again.');
     await this.refs.release(id, item_id);

@@ -69,6 +69,9 @@ export class ReportAcceptor {
     const now = this.deps.clock.now();
     const occurred = typeof report.occurred_at === 'string' ? Date.parse(report.occurred_at) : now;
     if (Number.isNaN(occurred)) return { now, occurred: now };
-    return { now, occurred: Math.min(Math.max(occurred, hasIntakeKey(report) ? now - MAX_PUBLIC_AGE_MS : occurred), now) };
+    return {
+      now,
+      occurred: Math.min(Math.max(occurred, hasIntakeKey(report) ? now - MAX_PUBLIC_AGE_MS : occurred), now),
+    };
   }
 }

@@ -208,7 +208,15 @@ export const toCommentView = ({ id, body, author, author_kind = 'integration', c
  * Keys of an entry's data that only the service writes, in addition to `from` and `to` of a status
  * or severity.
  */
-const TRUSTED_DATA_KEYS: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
+const TRUSTED_DATA_KEYS: ReadonlySet<string> = new Set([
+  'why',
+  'by',
+  'fields',
+  'comment_id',
+  'rule_id',
+  'expires_at',
+  'source',
+]);
 const TRUSTED_CHANGE_FIELDS: ReadonlySet<string> = new Set(['status', 'severity']);
 
 export function toActivityView({ id, at, action, actor, data }: ActivityDoc): object {

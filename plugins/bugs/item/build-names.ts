@@ -61,8 +61,10 @@ export function isAtOrBelow(version: string | null, seen: string | null): boolea
 
 type SeenBuilds = Pick<ItemDoc, 'first_build' | 'first_numbered' | 'last_build' | 'last_numbered'>;
 
-export const getFirstSeenBuild = (item: SeenBuilds): string | null => appendBuildNumber(item.first_build, item.first_numbered);
-export const getLastSeenBuild = (item: SeenBuilds): string | null => appendBuildNumber(item.last_build, item.last_numbered);
+export const getFirstSeenBuild = (item: SeenBuilds): string | null =>
+  appendBuildNumber(item.first_build, item.first_numbered);
+export const getLastSeenBuild = (item: SeenBuilds): string | null =>
+  appendBuildNumber(item.last_build, item.last_numbered);
 
 /** @param numbered the last version whose reporter stated its build number separately */
 const appendBuildNumber = (version: string | null, numbered: string | undefined): string | null =>

@@ -255,7 +255,11 @@ export class ChangeSet {
 
 const toTextOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-const toEarlierFix = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNullable<ItemDoc['earlier_fix']> => ({
+const toEarlierFix = ({
+  resolved_in_build,
+  fix_commit,
+  fix_comment,
+}: ItemDoc): NonNullable<ItemDoc['earlier_fix']> => ({
   build: resolved_in_build,
   commit: fix_commit ?? null,
   comment: fix_comment ?? null,
@@ -269,7 +273,12 @@ const getLeaseEnd = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'need
  */
 export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
-    set: { status: 'in_progress', claim: claim as unknown as Json, queue_key: null, [UNFILED_CLAIM_FIELD]: { ...unfiled } },
+    set: {
+      status: 'in_progress',
+      claim: claim as unknown as Json,
+      queue_key: null,
+      [UNFILED_CLAIM_FIELD]: { ...unfiled },
+    },
     inc: { rev: 1, claim_count: 1 },
     max: { updated_at: claim.claimed_at },
   };

@@ -47,7 +47,10 @@ function computePullRequestKey({ project, status, review, pr_url, pr_fix_at }: D
   return waits && pr_url && pr_fix_at ? getPullRequestKey(project, pr_url) : null;
 }
 
-type DerivedFields = Pick<ItemDoc, typeof FAST_COUNT_KIND_FIELD | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'>;
+type DerivedFields = Pick<
+  ItemDoc,
+  typeof FAST_COUNT_KIND_FIELD | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'
+>;
 
 export function computeDerivedFields(item: DerivationSource): DerivedFields {
   const build = item.resolved_in_build;

@@ -66,7 +66,8 @@ const EQUALITY_FIELDS = [
   'assignee',
 ] as const;
 
-const buildAnyOfFilter = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
+const buildAnyOfFilter = (values: readonly Scalar[]): Filter[string] =>
+  values.length === 1 ? values[0] : { in: values };
 
 export function toItemFilter(query: ItemQuery): Filter {
   const filter: Filter = {};
@@ -121,7 +122,9 @@ const QUERY_WORD = /"([^"]*)"|(\S+)/g;
 const MAX_WORDS = 20;
 
 export function splitQueryWords(q: string): string[] {
-  const words = [...normalizeSearchText(q).matchAll(QUERY_WORD)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+  const words = [...normalizeSearchText(q).matchAll(QUERY_WORD)].map(([, quoted, bare]) =>
+    (quoted ?? bare ?? '').trim(),
+  );
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MAX_WORDS);
 }
 

@@ -137,7 +137,10 @@ export const buildTextsDocument = (report: Report, id: string): TextsDoc => ({
   stack_trace: report.stack_trace ?? null,
 });
 
-export function buildSearchTextDocument({ id, project, search_text }: ItemDoc, { description }: Report): SearchTextDoc | null {
+export function buildSearchTextDocument(
+  { id, project, search_text }: ItemDoc,
+  { description }: Report,
+): SearchTextDoc | null {
   return description ? { id, project, text: buildFullSearchText(search_text, description, []), n: 1 } : null;
 }
 

@@ -99,7 +99,11 @@ export function createLeaseLostError(item: ItemDoc, token: string, caller: BugCa
   const { why, reason } = findLossReason(item, token, now);
   const live: ClaimLease | null = isLeaseLive(item.claim, now) ? item.claim : null;
   return refusal('lease_lost', `This claim_token is not the current one. ${LEASE_END_MESSAGES[why]}`, {
-    extra: { why, ...(reason !== undefined && { reason }), ...(live !== null && { claim: toClaimDetails(live, caller) }) },
+    extra: {
+      why,
+      ...(reason !== undefined && { reason }),
+      ...(live !== null && { claim: toClaimDetails(live, caller) }),
+    },
   });
 }
 

@@ -9,7 +9,12 @@ import type { Json } from '../../../ports/store.js';
 import type { AuthorKind } from '../caller.js';
 import type { Difference } from '../grouping/report-difference.js';
 import type { PlaceMarks } from './place-marks.js';
-import type { FAST_COUNT_KIND_FIELD, COARSE_KEYS_FIELD, UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-field-names.js';
+import type {
+  FAST_COUNT_KIND_FIELD,
+  COARSE_KEYS_FIELD,
+  UNFILED_CLAIM_FIELD,
+  UNFILED_CREATION_FIELD,
+} from './stored-field-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
@@ -188,7 +193,7 @@ export interface ItemDoc extends Omit<Item, DerivedItemField>, PlaceMarks {
   first_numbered?: string;
   last_numbered?: string;
   /**
-   * `<project> <version>` (`buildKey`) of the new group or regression, and the time from which it
+   * `<project> <version>` (`toBuildKey`) of the new group or regression, and the time from which it
    * counts (version-faults.ts).
    */
   fault_key?: string;

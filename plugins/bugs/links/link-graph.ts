@@ -29,7 +29,12 @@ export async function findBlockingCycle(
   return (await isReachable(links, blocked, blocker, ['made', 'asked'])) ? 'asked' : 'none';
 }
 
-async function isReachable(links: LinkReader, start: string, goal: string, states: readonly string[]): Promise<boolean> {
+async function isReachable(
+  links: LinkReader,
+  start: string,
+  goal: string,
+  states: readonly string[],
+): Promise<boolean> {
   const seen = new Set([start]);
   let edge = [start];
   while (edge.length > 0) {

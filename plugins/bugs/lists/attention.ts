@@ -42,7 +42,10 @@ export class AttentionService {
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>,
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {
-    this.#reading = new CoalescedCache(() => this.#loadSummary(), { ...CACHE_OPTIONS, monotonic: () => deps.clock.monotonic() });
+    this.#reading = new CoalescedCache(() => this.#loadSummary(), {
+      ...CACHE_OPTIONS,
+      monotonic: () => deps.clock.monotonic(),
+    });
   }
 
   /**
@@ -60,14 +63,23 @@ export class AttentionService {
     const queue = [...CRITICAL_QUEUE_PREFIXES, ...QUEUE_RANKS.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({ filter: CRITICAL_IN_PROGRESS_FILTER, sort: toItemSort('last_seen_at'), limit: BATCH_SIZE, damaged: ignoreDamage }),
+      this.deps.items.find({
+        filter: CRITICAL_IN_PROGRESS_FILTER,
+        sort: toItemSort('last_seen_at'),
+        limit: BATCH_SIZE,
+        damaged: ignoreDamage,
+      }),
       ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
         const [items, n] = await Promise.all([
           this.#listNewest(filter, CRITICAL_QUEUE_PREFIXES.includes(prefix) ? MAX_CRITICAL_CANDIDATES : MAX_CANDIDATES),
           this.deps.items.count(filter),
         ]);
-        return { items, n, oldest: CRITICAL_QUEUE_PREFIXES.includes(prefix) && items.length < n ? await this.#listOldest(filter) : [] };
+        return {
+          items,
+          n,
+          oldest: CRITICAL_QUEUE_PREFIXES.includes(prefix) && items.length < n ? await this.#listOldest(filter) : [],
+        };
       }),
     ]);
     const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
@@ -81,7 +93,12 @@ export class AttentionService {
   async #listRecentlySeen(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
-    const query = { filter: { status: 'open' }, sort: toItemSort('last_seen_at'), limit: BATCH_SIZE, damaged: ignoreDamage };
+    const query = {
+      filter: { status: 'open' },
+      sort: toItemSort('last_seen_at'),
+      limit: BATCH_SIZE,
+      damaged: ignoreDamage,
+    };
     for await (const items of iteratePages(this.deps.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;
@@ -105,7 +122,12 @@ export class AttentionService {
   }
 
   async #listOldest(filter: Filter): Promise<ItemDoc[]> {
-    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH_SIZE, damaged: ignoreDamage });
+    const page = await this.deps.items.find({
+      filter,
+      sort: [['queue_key', 'asc']],
+      limit: BATCH_SIZE,
+      damaged: ignoreDamage,
+    });
     return page.items;
   }
 }

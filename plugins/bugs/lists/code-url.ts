@@ -25,7 +25,8 @@ interface Forge {
   commits: string;
 }
 
-const buildLineAnchor = (anchor: string, line: number | null): string => (line === null || line < 1 ? '' : `#${anchor}${line}`);
+const buildLineAnchor = (anchor: string, line: number | null): string =>
+  line === null || line < 1 ? '' : `#${anchor}${line}`;
 
 const FORGES: readonly Forge[] = [
   {
@@ -75,7 +76,13 @@ export function buildCodeUrl(item: CodeLocation, settings: CodeSettings = {}): s
   const path = encodeRepositoryPath(toRepositoryPath(item.file_path, settings.path_roots ?? []));
   if (repository === null || path === null) return null;
   const commit = item.commit_sha !== null && COMMIT_PATTERN.test(item.commit_sha) ? item.commit_sha : null;
-  const place = { repository: toRepositoryUrl(repository), commit, tag: findTag(item, settings), path, line: item.line_no };
+  const place = {
+    repository: toRepositoryUrl(repository),
+    commit,
+    tag: findTag(item, settings),
+    path,
+    line: item.line_no,
+  };
   const url = findForge(repository)?.buildUrl(place) ?? null;
   return url === null || url.length > MAX_URL_LENGTH ? null : url;
 }
@@ -95,7 +102,8 @@ const DRIVE_PATTERN = /^[a-z]:/i;
 const lowerCaseDrive = (path: string): string => path.replace(DRIVE_PATTERN, (drive) => drive.toLowerCase());
 
 const isBelow = (path: string, folder: string): boolean =>
-  lowerCaseDrive(path).startsWith(lowerCaseDrive(folder)) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
+  lowerCaseDrive(path).startsWith(lowerCaseDrive(folder)) &&
+  (folder.endsWith('/') || path.charAt(folder.length) === '/');
 
 function findTag(
   { commit_sha, last_build = null, app_version = null }: CodeLocation,
@@ -124,7 +132,8 @@ function findForge({ hostname }: URL): Forge | undefined {
   return FORGES.find(({ hosts }) => hosts.some((host) => words.includes(host)));
 }
 
-const toRepositoryUrl = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
+const toRepositoryUrl = ({ origin, pathname }: URL): string =>
+  `${origin}${pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 
 function parseRepositoryUrl(text: string | null): URL | null {
   if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;

@@ -75,7 +75,14 @@ const MAX_SIMILAR_ITEMS = 3;
 /** Words searched for similar items, few because a claim waits for them. */
 const MAX_BRIEFING_WORDS = 2;
 
-const toSimilarItem = ({ ref, title, status, severity, resolved_in_build, fix_commit = null }: ItemDoc): SimilarItem => ({
+const toSimilarItem = ({
+  ref,
+  title,
+  status,
+  severity,
+  resolved_in_build,
+  fix_commit = null,
+}: ItemDoc): SimilarItem => ({
   ref,
   title,
   status,
@@ -129,7 +136,12 @@ export class ItemListService {
     const marked = request.cursor ? parseDeltaCursor(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.getSafeMark();
     const filter: Filter = { ...query, updated_at: { gte: this.watermark.getStart(since) } };
-    const page = await this.#loadRows({ filter, sort: DELTA_SORT, limit: request.limit ?? 50, after: marked?.after ?? null });
+    const page = await this.#loadRows({
+      filter,
+      sort: DELTA_SORT,
+      limit: request.limit ?? 50,
+      after: marked?.after ?? null,
+    });
     const next_cursor = page.next_cursor && formatDeltaCursor(server_time, page.next_cursor);
     const answer: ItemListResponse = { ...page, next_cursor, server_time };
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
@@ -241,7 +253,8 @@ export class ItemListService {
   }
 }
 
-const formatDeltaCursor = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');
+const formatDeltaCursor = (mark: string, after: string): string =>
+  Buffer.from(`${mark}~${after}`).toString('base64url');
 
 function parseDeltaCursor(cursor: string): { mark: string; after: string } {
   const [, mark, after] = DELTA_CURSOR_PATTERN.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];

@@ -45,7 +45,10 @@ const MAX_CACHED_RESPONSES = 1_000;
 @injectable()
 export class StatsService {
   readonly #runningCounts = new SingleFlight<StatsResponse>();
-  readonly #responses = new BoundedMap<StatsResponse>({ most: MAX_CACHED_RESPONSES, now: () => this.deps.clock.monotonic() });
+  readonly #responses = new BoundedMap<StatsResponse>({
+    most: MAX_CACHED_RESPONSES,
+    now: () => this.deps.clock.monotonic(),
+  });
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
@@ -110,7 +113,10 @@ export class StatsService {
   async #countProject(project: string): Promise<[status: GroupCounts, severity: GroupCounts]> {
     const { items } = this.deps;
     const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
-    const ranks = SEVERITIES.map((_, key) => ({ key, n: sumCounts(groups.flat().filter((group) => group.key === key)) }));
+    const ranks = SEVERITIES.map((_, key) => ({
+      key,
+      n: sumCounts(groups.flat().filter((group) => group.key === key)),
+    }));
     return [STATUSES.map((key, i) => ({ key, n: sumCounts(groups[i] ?? []) })), ranks];
   }
 }
@@ -136,7 +142,12 @@ function toCountMap<K extends string>(names: readonly K[], counts: GroupCounts):
  */
 const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
 
-function buildDays(days: readonly string[], made: readonly number[], counts: GroupCounts, project: string | null): StatsDay[] {
+function buildDays(
+  days: readonly string[],
+  made: readonly number[],
+  counts: GroupCounts,
+  project: string | null,
+): StatsDay[] {
   const all = days.map((date, i): StatsDay => ({ date, new: made[i] ?? 0, resolved: 0, regressed: 0 }));
   const byDay = new Map(all.map((day) => [day.date, day]));
   for (const { key, n } of counts) {

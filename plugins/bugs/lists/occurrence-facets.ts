@@ -3,7 +3,9 @@ import { getVersionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
-export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & { browser: string | null };
+export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & {
+  browser: string | null;
+};
 
 /** Values of a field are alternatives; all given fields must match. */
 export interface OccurrenceFilter {
@@ -14,11 +16,24 @@ export interface OccurrenceFilter {
   tag?: string[];
 }
 
-export const OCCURRENCE_FILTER_NAMES = ['version', 'environment', 'host', 'browser', 'tag'] as const satisfies readonly (keyof OccurrenceFilter)[];
+export const OCCURRENCE_FILTER_NAMES = [
+  'version',
+  'environment',
+  'host',
+  'browser',
+  'tag',
+] as const satisfies readonly (keyof OccurrenceFilter)[];
 
-export const isFiltered = (where: OccurrenceFilter): boolean => OCCURRENCE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
+export const isFiltered = (where: OccurrenceFilter): boolean =>
+  OCCURRENCE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
 
-export const getFacets = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): OccurrenceFacets => ({
+export const getFacets = ({
+  app_version,
+  environment,
+  host,
+  tags,
+  context,
+}: Omit<OccurrenceDoc, 'id'>): OccurrenceFacets => ({
   app_version,
   environment,
   host,
@@ -26,7 +41,10 @@ export const getFacets = ({ app_version, environment, host, tags, context }: Omi
   browser: findBrowser(context),
 });
 
-export function matchesFacets({ app_version, environment, host, browser, tags }: OccurrenceFacets, where: OccurrenceFilter): boolean {
+export function matchesFacets(
+  { app_version, environment, host, browser, tags }: OccurrenceFacets,
+  where: OccurrenceFilter,
+): boolean {
   const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
     wanted === undefined || wanted.length === 0 || values.some((value) => value && wanted.includes(value));
   return (

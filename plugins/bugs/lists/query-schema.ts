@@ -11,7 +11,8 @@ export const severitySchema = withSchemaName('Severity', joi.string().valid('cri
 export const errorLevelSchema = withSchemaName('ErrorLevel', joi.string().valid('fatal', 'error', 'warning'));
 export const itemTypeSchema = withSchemaName('ItemType', joi.string().valid('bug', 'feature', 'error'));
 export const itemStatusSchema = withSchemaName('ItemStatus', joi.string().valid(...STATUSES));
-const buildTextListSchema = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema => joi.array().items(schema).max(50);
+const buildTextListSchema = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema =>
+  joi.array().items(schema).max(50);
 
 export const filterSchemas = {
   project: buildTextListSchema(),

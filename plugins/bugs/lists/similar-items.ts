@@ -63,7 +63,8 @@ export async function findSimilarItems(
     .map((other) => {
       const titled = countSharedWords(titleWords, other.search_text);
       const said = countSharedWords(describedWords, described.get(other.id) ?? '');
-      const isNear = titled >= Math.min(titleWords.length, MIN_SHARED_WORDS) || isNearDescription(said, describedWords.length);
+      const isNear =
+        titled >= Math.min(titleWords.length, MIN_SHARED_WORDS) || isNearDescription(said, describedWords.length);
       return { other, origins: origins(other), shared: titled + said, isNear };
     })
     .filter((one) => one.origins > 0 || (one.isNear && one.shared > 0))

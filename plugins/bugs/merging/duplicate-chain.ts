@@ -8,7 +8,8 @@ const BATCH_SIZE = 100;
 export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
   const found = new Set([itemId]);
   for (const id of found) {
-    for await (const item of iterateItems(items, { filter: { duplicate_of: id }, limit: BATCH_SIZE })) found.add(item.id);
+    for await (const item of iterateItems(items, { filter: { duplicate_of: id }, limit: BATCH_SIZE }))
+      found.add(item.id);
   }
   return found;
 }

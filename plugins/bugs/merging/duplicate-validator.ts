@@ -36,7 +36,8 @@ export class DuplicateValidator {
   async resolveTarget(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
     // One message for both, so that callers learn nothing about other projects.
-    if (target === null || target.project !== item.project) throw toDuplicateError('there is no such item in this project');
+    if (target === null || target.project !== item.project)
+      throw toDuplicateError('there is no such item in this project');
     await this.#findChainEnd(item, target);
     return target;
   }

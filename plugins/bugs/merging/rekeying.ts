@@ -42,7 +42,16 @@ export class RekeyingService {
   async beginMove({ item, actor, at, entries }: ChangeSet, into: string | null): Promise<RekeyingDoc> {
     const other = into ?? item.duplicate_of;
     const entry = entries[0]?.id ?? null;
-    const move: RekeyingDoc = { id: this.deps.ids.uuid(), item_id: item.id, ref: item.ref, into, other, entry, actor, at };
+    const move: RekeyingDoc = {
+      id: this.deps.ids.uuid(),
+      item_id: item.id,
+      ref: item.ref,
+      into,
+      other,
+      entry,
+      actor,
+      at,
+    };
     await this.deps.moves.insert(move);
     return move;
   }

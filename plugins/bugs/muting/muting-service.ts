@@ -88,7 +88,9 @@ export class MutingService implements GroupMuter {
 /** Returns false when the rule does not mute the item. */
 export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
   if (item.muted_by_rule_id !== ruleId) return false;
-  change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).addHistoryEntry('unmuted', { rule_id: ruleId });
+  change
+    .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
+    .addHistoryEntry('unmuted', { rule_id: ruleId });
   return true;
 }
 

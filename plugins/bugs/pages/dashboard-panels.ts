@@ -39,7 +39,11 @@ export function buildBugPanels(
   ];
 }
 
-function buildRow({ item, alike, hits, trend, last_seen_at }: AttentionGroup, name: string | undefined, top: number): object {
+function buildRow(
+  { item, alike, hits, trend, last_seen_at }: AttentionGroup,
+  name: string | undefined,
+  top: number,
+): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
     ref,

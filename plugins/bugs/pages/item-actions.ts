@@ -18,7 +18,8 @@ import { undoLastChange, findUndoableChange } from '../editing/undo.js';
 const pickNonEmpty = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
-const buildItemUrl = (ref: string, context = ''): string => `/bugs/${encodeURIComponent(ref)}${toContextSuffix(context)}`;
+const buildItemUrl = (ref: string, context = ''): string =>
+  `/bugs/${encodeURIComponent(ref)}${toContextSuffix(context)}`;
 const toLinkRequest = (request: HttpRequest): LinkRequest => {
   const { kind = '', ref = '' } = getFormFields(request);
   return validateForm(linkBody, { kind, ref: ref.trim().toLowerCase() }) as unknown as LinkRequest;
@@ -57,7 +58,11 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
 
   const edit = (request: HttpRequest, fields: Record<string, Json>): Promise<unknown> => {
     const force = getFormFields(request)['force'] === 'true';
-    return edits.edit(getRef(request), toBugCaller(request.principal), validateForm(editBody, { ...fields, force }) as ItemEdit);
+    return edits.edit(
+      getRef(request),
+      toBugCaller(request.principal),
+      validateForm(editBody, { ...fields, force }) as ItemEdit,
+    );
   };
 
   return [

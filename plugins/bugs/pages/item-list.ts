@@ -104,7 +104,9 @@ const LIST_TABS: readonly ListTab[] = [
   { label: 'All', query: '' },
 ];
 
-const CANONICAL_TAB_QUERIES = new Map(LIST_TABS.map(({ query }) => [query, toCanonicalQuery(parseFilters(query) ?? {})]));
+const CANONICAL_TAB_QUERIES = new Map(
+  LIST_TABS.map(({ query }) => [query, toCanonicalQuery(parseFilters(query) ?? {})]),
+);
 
 type TabCounts = Partial<Record<keyof BoardCounts, number | null>>;
 
@@ -112,7 +114,10 @@ async function countProjectTabs(board: Pick<ItemBoard, 'countItems'>, project: s
   const counted = LIST_TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
   const totals = counted.map(async ({ query, count }) => {
     const filters = toItemQuery({ ...parseFilters(query), project: [project] }, 0, 'UTC');
-    return [count, await board.countItems(toCanonicalQuery({ ...parseFilters(query), project: [project] }), filters)] as const;
+    return [
+      count,
+      await board.countItems(toCanonicalQuery({ ...parseFilters(query), project: [project] }), filters),
+    ] as const;
   });
   return Object.fromEntries(await Promise.all(totals));
 }
@@ -185,7 +190,11 @@ export async function buildListView(
     numbers.read(),
   ]);
   const all = cursor === undefined && page.next === null;
-  const total = all ? page.items.length : now === DEFAULT_LIST_QUERY && counts.open ? counts.open : await board.countItems(now, query);
+  const total = all
+    ? page.items.length
+    : now === DEFAULT_LIST_QUERY && counts.open
+      ? counts.open
+      : await board.countItems(now, query);
   const quick = buildTabs(said, counts, toBugCaller(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));

@@ -15,7 +15,11 @@ export function buildLiveListPages({ services: { board }, deps: { clock }, timez
       input: { query: liveQuerySchema },
       handle: async (request) => {
         const { since, sort: _order, cursor: _page, ...given } = request.query as ItemListQuery & { since: string };
-        const filters = toItemQuery(applyDefaultFilters(given), clock.now(), getTimeZone(request.principal, timezone()));
+        const filters = toItemQuery(
+          applyDefaultFilters(given),
+          clock.now(),
+          getTimeZone(request.principal, timezone()),
+        );
         const { items, mark } = await board.listChangedGroups(filters, since);
         return new Reply(200, {
           mark,

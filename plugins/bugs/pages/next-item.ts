@@ -7,7 +7,11 @@ import { getListContext, parseListContext, buildListUrl, toContextSuffix } from 
 import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';
 import { toItemQuery } from './shared/list-query.js';
 
-export function buildNextItemPages({ services: { board, lists }, deps: { items, clock }, timezone }: PageDeps): PageSpec[] {
+export function buildNextItemPages({
+  services: { board, lists },
+  deps: { items, clock },
+  timezone,
+}: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs/{ref}/next',
@@ -26,7 +30,10 @@ export function buildNextItemPages({ services: { board, lists }, deps: { items, 
           doc,
         );
         if (next !== null) return new Redirect(`/bugs/${encodeURIComponent(next.ref)}${toContextSuffix(context)}`);
-        return new Redirect(buildListUrl(context), { tone: 'info', message: `${item.ref} was the last one of this list.` });
+        return new Redirect(buildListUrl(context), {
+          tone: 'info',
+          message: `${item.ref} was the last one of this list.`,
+        });
       },
     },
   ];

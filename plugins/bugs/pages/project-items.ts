@@ -9,7 +9,10 @@ const DAY_MS = 86_400_000;
 
 const SEVERITY_TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
 
-export function buildProjectItemsPart(board: Pick<ItemBoard, 'listRows' | 'countItems'>, clock: Pick<Clock, 'now'>): ProjectPartProvider {
+export function buildProjectItemsPart(
+  board: Pick<ItemBoard, 'listRows' | 'countItems'>,
+  clock: Pick<Clock, 'now'>,
+): ProjectPartProvider {
   return {
     id: 'items',
     order: 10,

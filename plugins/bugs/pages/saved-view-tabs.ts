@@ -35,6 +35,10 @@ function toViewTab(view: SavedView, { search: now, projects }: ListState): ViewT
   };
 }
 
-export async function buildViewTabs(views: SavedViewService, request: HttpRequest, list: ListState): Promise<ViewTab[]> {
+export async function buildViewTabs(
+  views: SavedViewService,
+  request: HttpRequest,
+  list: ListState,
+): Promise<ViewTab[]> {
   return (await views.list(getViewer(request.principal))).map((view) => toViewTab(view, list));
 }

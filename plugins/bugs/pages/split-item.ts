@@ -74,7 +74,10 @@ async function buildView(
 ): Promise<View> {
   const { splitting, parts } = page.services;
   const caller = toBugCaller(request.principal);
-  const body = validateForm(splitBody, problem.message === undefined ? toSplitBody(chosen) : {}) as unknown as SplitRequest;
+  const body = validateForm(
+    splitBody,
+    problem.message === undefined ? toSplitBody(chosen) : {},
+  ) as unknown as SplitRequest;
   const { item, preview } = await splitting.preview(getRef(request), caller, body);
   const { items } = await parts.listPart(item.id, 'occurrences', { limit: MAX_CHOICES });
   const hidden = [

@@ -155,7 +155,10 @@ export class GroupingRuleService {
   ): Promise<RuleTrial> {
     const rules = await this.list(principal, project);
     const known = id === null ? null : getRule(rules, id);
-    const tried = { ...(known === null ? this.#buildRule(principal, fields) : mergeFields(known, fields)), enabled: true };
+    const tried = {
+      ...(known === null ? this.#buildRule(principal, fields) : mergeFields(known, fields)),
+      enabled: true,
+    };
     validateRule(tried);
     const after = known === null ? [...rules, tried] : rules.map((rule) => (rule.id === known.id ? tried : rule));
     return this.trials.run(project, rules, after, tried.id);

@@ -91,9 +91,15 @@ export class RuleTrialService {
     return found;
   }
 
-  async #findGroups(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, GroupSummary & { id: string }>> {
+  async #findGroups(
+    project: string,
+    tried: readonly TriedOccurrence[],
+  ): Promise<Map<string, GroupSummary & { id: string }>> {
     const { keys, items } = this.deps;
-    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, MAX_KEYS_PER_LOOKUP);
+    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(
+      0,
+      MAX_KEYS_PER_LOOKUP,
+    );
     if (asked.length === 0) return new Map();
     const ids = asked.map((key) => hashWithinProject(project, key));
     const leads = (await keys.find({ filter: { id: { in: ids } }, limit: MAX_KEYS_PER_LOOKUP })).items;

@@ -18,7 +18,10 @@ export interface CounterShares {
 
 type ItemCounters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
 
-export function computeShares({ hit_count, minutes, hours, days = {} }: ItemCounters, { leaves, stays }: SplitHalves): CounterShares {
+export function computeShares(
+  { hit_count, minutes, hours, days = {} }: ItemCounters,
+  { leaves, stays }: SplitHalves,
+): CounterShares {
   const kept = leaves.length + stays.length;
   const estimated = hit_count > kept;
   const share = leaves.length / kept;

@@ -110,7 +110,10 @@ const ASSIGNMENT_SENTENCES: Record<KeyReason['came'], string> = {
 
 type ReasonsData = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
 
-function formatSentences(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: ReasonsData): string[] {
+function formatSentences(
+  item: ItemDoc,
+  { exception_class, keys, more_keys, merged, split_from, split_off }: ReasonsData,
+): string[] {
   const masked = item.type === 'feature' ? 'title' : 'message';
   const lines = keys.map(({ origin, masked: text, came, fingerprint, rule }) => {
     if (rule?.name === null) return `A grouping rule that is gone put reports here.${ASSIGNMENT_SENTENCES[came]}`;

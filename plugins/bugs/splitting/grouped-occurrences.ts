@@ -73,7 +73,11 @@ export class GroupedPartsReader {
   }
 
   /** Old occurrences have no key: it is computed, or assumed to be the item's first. */
-  #toGroupedOccurrence({ type, project, title, dedup_key }: ItemDoc, doc: OccurrenceDoc, known: ReadonlySet<string>): GroupedOccurrence {
+  #toGroupedOccurrence(
+    { type, project, title, dedup_key }: ItemDoc,
+    doc: OccurrenceDoc,
+    known: ReadonlySet<string>,
+  ): GroupedOccurrence {
     const grouping = computeGrouping({ ...doc, type, project, title }, this.deps.grouping.masks);
     const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;
     const key = doc.dedup_key ?? computed;

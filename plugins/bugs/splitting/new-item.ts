@@ -34,7 +34,11 @@ function buildTitle({ exception_class, error_message }: OccurrenceDoc, old: stri
   return toErrorTitle(exception_class, error_message ?? '') || old;
 }
 
-function toReportFields(doc: OccurrenceDoc, title: string, ref: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
+function toReportFields(
+  doc: OccurrenceDoc,
+  title: string,
+  ref: string,
+): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
   return {
     title,
     exception_class: doc.exception_class,

@@ -32,7 +32,9 @@ export class SplitCompletionService {
     if (await this.#isRecorded(split)) {
       const { id: _, ...made } = split.made_texts;
       await texts.change({ id: split.id }, { setOnInsert: made }, { upsert: true });
-      await this.watermark.write(split.id, (updated_at) => insertIfMissing(this.deps.items, { ...split.made, updated_at }));
+      await this.watermark.write(split.id, (updated_at) =>
+        insertIfMissing(this.deps.items, { ...split.made, updated_at }),
+      );
       await this.#moveKeys(split);
       await this.#moveFamilies(split);
       await this.#moveOccurrences(split);

@@ -48,7 +48,11 @@ const MAX_VALUES = 50;
  * @throws ServiceError validation_failed when the selection is empty, complete, or cannot be told
  *   apart later
  */
-export function splitIntoHalves({ keys, whole, occurrences }: GroupedParts, selection: SplitSelection, id: string): SplitHalves {
+export function splitIntoHalves(
+  { keys, whole, occurrences }: GroupedParts,
+  selection: SplitSelection,
+  id: string,
+): SplitHalves {
   const difference = toDifference(selection, occurrences);
   const chosen = selection.occurrences === undefined ? null : findNamed(selection.occurrences, occurrences);
   const leaves = occurrences.filter((one) =>
@@ -96,7 +100,10 @@ function findDividedKeys(
 const deriveKey = (key: string, id: string): string =>
   `v2:${hash('sha256', `${key}\u001fsplit\u001f${id}`).slice(0, 40)}`;
 
-function toDifference({ by, occurrences: named }: SplitSelection, kept: readonly GroupedOccurrence[]): Difference | null {
+function toDifference(
+  { by, occurrences: named }: SplitSelection,
+  kept: readonly GroupedOccurrence[],
+): Difference | null {
   if (by === undefined) return null;
   const { field } = by;
   if (by.values !== undefined && by.values.length > 0) {
@@ -128,7 +135,11 @@ function findNamed(ids: readonly string[], kept: readonly GroupedOccurrence[]): 
   return new Set(ids);
 }
 
-function validateBothHalves(leaves: readonly unknown[], stays: readonly unknown[], { occurrences }: SplitSelection): void {
+function validateBothHalves(
+  leaves: readonly unknown[],
+  stays: readonly unknown[],
+  { occurrences }: SplitSelection,
+): void {
   const field = occurrences === undefined ? 'by' : 'occurrences';
   if (leaves.length === 0) throw invalid({ [field]: 'no kept occurrence is of this part' });
   if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
@@ -171,7 +182,8 @@ export function findSeparatingFields(
   stays: readonly GroupedOccurrence[],
   shared: readonly string[],
 ): DifferenceField[] {
-  const of = (half: readonly GroupedOccurrence[]): GroupedOccurrence[] => half.filter(({ key }) => shared.includes(key));
+  const of = (half: readonly GroupedOccurrence[]): GroupedOccurrence[] =>
+    half.filter(({ key }) => shared.includes(key));
   return VALUE_FIELDS.filter((field) => {
     const others = new Set(of(stays).flatMap(({ doc }) => listDifferenceValues(field, doc)));
     return of(leaves).every(({ doc }) => {

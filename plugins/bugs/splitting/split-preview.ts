@@ -52,7 +52,11 @@ export function describeDifference({ field, values }: Difference): string {
   return `${FIELD_LABELS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
 }
 
-export function buildSplitPreview(item: ItemDoc, differences: FieldVariety[], halves: SplitHalves | null): SplitPreview {
+export function buildSplitPreview(
+  item: ItemDoc,
+  differences: FieldVariety[],
+  halves: SplitHalves | null,
+): SplitPreview {
   if (halves === null)
     return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing is chosen yet.' };
   const { leaves, stays, keys, parts, difference } = halves;
@@ -79,7 +83,14 @@ function formatSentence(difference: Difference | null, keys: number): string {
   return `Later reports are counted at the new item: ${[...whole, ...part].join(', and ')}. All others stay.`;
 }
 
-const UNTRUSTED_SAMPLE_FIELDS = ['error_message', 'exception_class', 'file_path', 'app_version', 'environment', 'host'] as const;
+const UNTRUSTED_SAMPLE_FIELDS = [
+  'error_message',
+  'exception_class',
+  'file_path',
+  'app_version',
+  'environment',
+  'host',
+] as const;
 
 const listSamples = (half: readonly GroupedOccurrence[]): SplitSample[] =>
   half

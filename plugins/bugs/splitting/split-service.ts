@@ -49,7 +49,8 @@ export interface SplitResult {
 }
 
 /** Checks whether a body requests a split by occurrence. An empty one reverts a merge. */
-export const isSelection = ({ occurrences, by }: SplitSelection): boolean => occurrences !== undefined || by !== undefined;
+export const isSelection = ({ occurrences, by }: SplitSelection): boolean =>
+  occurrences !== undefined || by !== undefined;
 
 @injectable()
 export class SplitService {
@@ -68,7 +69,11 @@ export class SplitService {
    * occurrences. Stores nothing.
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed
    */
-  async preview(name: string, caller: BugCaller, selection: SplitSelection): Promise<{ item: Item; preview: SplitPreview }> {
+  async preview(
+    name: string,
+    caller: BugCaller,
+    selection: SplitSelection,
+  ): Promise<{ item: Item; preview: SplitPreview }> {
     const item = await this.items.get(name, caller);
     validateStatus(item);
     const kept = await this.kept.read(item);
@@ -152,7 +157,11 @@ export class SplitService {
     );
     const ref = made.ref;
     change.assign(fields).incrementCounters(buildShareDecrements(shares));
-    change.addHistoryEntry('split_off', { item_id: id, ref, occurrences: leaves.length, ...toHistoryData(difference) }, entry);
+    change.addHistoryEntry(
+      'split_off',
+      { item_id: id, ref, occurrences: leaves.length, ...toHistoryData(difference) },
+      entry,
+    );
     const stayingBare = new Set(stays.map(({ bare }) => bare));
     return {
       id,
@@ -196,7 +205,8 @@ export class SplitService {
     const now = this.deps.clock.now();
     change.by = claim_token !== undefined ? 'holder' : caller.kind === 'session' ? 'person' : 'other';
     if (!isLeaseLive(item.claim, now) || item.claim === null) return;
-    if (claim_token === undefined) change.addHistoryEntry('forced', { agent: item.claim.agent, reason: reason ?? null });
+    if (claim_token === undefined)
+      change.addHistoryEntry('forced', { agent: item.claim.agent, reason: reason ?? null });
     else {
       const lease = renewLease(item.claim, now, this.times.getClockStamp());
       if (lease !== item.claim) change.assign({ claim: lease });

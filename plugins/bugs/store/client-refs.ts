@@ -226,7 +226,14 @@ export class ClientRefService {
       // A reference without a count was never acknowledged: it is deleted, and a repeat binds it
       // again.
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
-      else this.scheduleClose({ id: ref.id, project: ref.project, item_id: item.id, own: isOwnRef(item, ref.id), helped: false });
+      else
+        this.scheduleClose({
+          id: ref.id,
+          project: ref.project,
+          item_id: item.id,
+          own: isOwnRef(item, ref.id),
+          helped: false,
+        });
     }
     await this.drain();
   }

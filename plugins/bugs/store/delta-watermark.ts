@@ -2,7 +2,7 @@
  * Safe mark of delta queries (contract 00, lists): nothing that becomes visible later may have an
  * earlier `updated_at`. A pending write of this process is registered until the store has
  * responded. For other processes and lagging clocks the mark stays `delta_margin_seconds` behind. A
- * write that took longer than half that margin gets a fresh timestamp. `RepeatedTimes` handles
+ * write that took longer than half that margin gets a fresh timestamp. `RepeatedTimeRange` handles
  * times that a clock showed twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';

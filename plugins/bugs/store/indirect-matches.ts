@@ -28,7 +28,11 @@ export async function addIndirectMatches(deps: ItemLookupDeps, query: ItemQuery)
 const findByReference = async (deps: ItemLookupDeps, text: string, only?: readonly string[]): Promise<string[]> =>
   text.length > MAX_REF_LENGTH ? [] : findIdsByClientRef(deps, text, only);
 
-async function findBySearchText({ words }: ItemLookupDeps, text: string, only: readonly string[] = []): Promise<string[]> {
+async function findBySearchText(
+  { words }: ItemLookupDeps,
+  text: string,
+  only: readonly string[] = [],
+): Promise<string[]> {
   const asked = splitQueryWords(text);
   if (asked.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };

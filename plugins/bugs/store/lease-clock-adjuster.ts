@@ -100,7 +100,11 @@ export class LeaseClockAdjuster {
 
   async #moveLeases(ends: { gt: string }): Promise<boolean> {
     const { items } = this.deps;
-    const find: FindQuery = { filter: { 'claim.expires_at': ends }, sort: [['claim.expires_at', 'asc']], limit: PAGE_SIZE };
+    const find: FindQuery = {
+      filter: { 'claim.expires_at': ends },
+      sort: [['claim.expires_at', 'asc']],
+      limit: PAGE_SIZE,
+    };
     let moved = false;
     let after: string | null = null;
     do {

@@ -17,9 +17,13 @@ export const getSketches = ({
   merged: people_merged ?? null,
 });
 
-export const hasEqualSketches = (a: PeopleSketches, b: PeopleSketches): boolean => a.own === b.own && a.merged === b.merged;
+export const hasEqualSketches = (a: PeopleSketches, b: PeopleSketches): boolean =>
+  a.own === b.own && a.merged === b.merged;
 
-export function toPeopleFields({ own, merged }: PeopleSketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
+export function toPeopleFields({
+  own,
+  merged,
+}: PeopleSketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
   const all = mergeSketches(own, merged);
   return {
     ...(all !== null && { people: estimateDistinct(all) }),
@@ -28,7 +32,10 @@ export function toPeopleFields({ own, merged }: PeopleSketches): Pick<ItemDoc, '
   };
 }
 
-export const buildSketchFilter = ({ own, merged }: PeopleSketches): Filter => ({ people_sketch: own, people_merged: merged });
+export const buildSketchFilter = ({ own, merged }: PeopleSketches): Filter => ({
+  people_sketch: own,
+  people_merged: merged,
+});
 
 /**
  * Hashes user identifiers. Only 30 bits of a keyed hash are stored, which differ between projects.

@@ -72,7 +72,10 @@ export class WriteCommitter {
    * Sorts entries that are written with a change: `along` are stored immediately, `waiting` stay in
    * the document until delivered (item-outbox.ts).
    */
-  partition<T>(entries: readonly T[], placeOf: (entry: T) => DocumentWrite | null): { along: DocumentWrite[]; waiting: readonly T[] } {
+  partition<T>(
+    entries: readonly T[],
+    placeOf: (entry: T) => DocumentWrite | null,
+  ): { along: DocumentWrite[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };
     return {
       along: entries.flatMap((entry) => placeOf(entry) ?? []),

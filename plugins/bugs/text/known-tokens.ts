@@ -58,7 +58,10 @@ const WEBHOOK_PATTERNS = [
   'api\\.telegram\\.org',
   '/hooks(?=/[0-9A-Za-z]{17,64}(?![0-9A-Za-z_-]))',
 ];
-const WEBHOOK_PATTERN = new RegExp(`((?:${WEBHOOK_PATTERNS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`, 'gi');
+const WEBHOOK_PATTERN = new RegExp(
+  `((?:${WEBHOOK_PATTERNS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`,
+  'gi',
+);
 const WEBHOOK_HINT = /hook|logic\.azure|googleapis|dingtalk|telegram/i;
 
 export const scrubWebhookUrls = (text: string, instead: string): string =>

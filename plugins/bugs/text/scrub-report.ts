@@ -40,7 +40,9 @@ const SHORT_KEY_PATTERN = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW
 export function isSecretKey(key: string): boolean {
   const seen = toVisibleText(key.slice(0, 200));
   const plain = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return SECRET_KEY_PATTERN.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY_PATTERN.test(seen);
+  return (
+    SECRET_KEY_PATTERN.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY_PATTERN.test(seen)
+  );
 }
 
 interface KeyClassification {
@@ -122,9 +124,11 @@ function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
  * Replaces the value. null, '', true and false stay, because they only show whether a secret is
  * set.
  */
-const hideValue = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED_MARK);
+const hideValue = (value: Json): Json =>
+  value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED_MARK;
 
-const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isValidCardNumber(String(value));
+const isCardNumber = (value: number): boolean =>
+  value >= 1e12 && Number.isSafeInteger(value) && isValidCardNumber(String(value));
 
 /**
  * Removes secrets and cleans texts (clean-report.ts); returns the same value when nothing changed.

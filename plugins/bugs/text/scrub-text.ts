@@ -68,7 +68,10 @@ const SECRET_NAME =
 const SECRET_NAMES = `[\\w-]{0,32}${SECRET_NAME}`;
 /** `NoCredentialsError: Unable …`: an error class, followed by its message. */
 const NOT_ERROR_CLASS = String.raw`(?![\w-]{0,32}(?:error|exception):\s)`;
-const KEYED_SECRET_PATTERN = new RegExp(String.raw`((?:${STRONG_KEYS.join('|')})${NOT_ERROR_CLASS}[\w-]{0,32}${ASSIGNMENT})${VALUE_SOURCE}`, 'gi');
+const KEYED_SECRET_PATTERN = new RegExp(
+  String.raw`((?:${STRONG_KEYS.join('|')})${NOT_ERROR_CLASS}[\w-]{0,32}${ASSIGNMENT})${VALUE_SOURCE}`,
+  'gi',
+);
 /**
  * Precheck: a lower-case text without a match contains no key. A single expression, because every
  * text is searched for it.
@@ -78,7 +81,10 @@ const NAME_HINT = new RegExp(`${KEY_HINT.source}|b(?:earer|asic)`);
 
 /** `<password>x</password>`, `--password x`: brackets or dashes delimit the value. */
 const ELEMENT_PATTERN = new RegExp(String.raw`(<(?:\w{1,32}:)?(?:${SECRET_NAMES})>)([^<>\r\n]+)(?=</)`, 'gi');
-const OPTION_PATTERN = new RegExp(String.raw`((?<![\w-])--(?:${SECRET_NAMES})[ \t]{1,4})(?!-)(${QUOTED_VALUE}|${BARE_VALUE})`, 'gi');
+const OPTION_PATTERN = new RegExp(
+  String.raw`((?<![\w-])--(?:${SECRET_NAMES})[ \t]{1,4})(?!-)(${QUOTED_VALUE}|${BARE_VALUE})`,
+  'gi',
+);
 /**
  * `<add key="DbPassword" value="x"/>`, `{"name":"db.password","value":"x"}`: the key is itself a
  * value.
@@ -111,9 +117,11 @@ const PRIVATE_KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----
 const PRIVATE_KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
 /** Possible card number: 13 to 19 digits, plain or in the usual groups. */
-const CARD_CANDIDATE_PATTERN = /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
+const CARD_CANDIDATE_PATTERN =
+  /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
 const CARD_HINT = /\d\d\d\d[\d -]/;
-const CARD_PATTERN = /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
+const CARD_PATTERN =
+  /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
 /**
  * Replacement of a card number. It consists of digits, because grouping masks long numbers: one
  * number in ten looks like a card number by chance, and a word would move its report to another
@@ -126,7 +134,9 @@ const DESCRIPTIVE_VALUE_PATTERN =
   /^["'\\]*(?:yes|no|true|false|null|none|nil|undefined|empty|missing|required|invalid|expired|wrong|\[scrubbed\]|\*+)["'\\)\]},.:!]*$/i;
 
 const replaceKeyed = (whole: string, key: string, value: string): string =>
-  DESCRIPTIVE_VALUE_PATTERN.test(value) ? whole : key + getOpeningQuote(value) + SCRUBBED_MARK + getClosingBrackets(value);
+  DESCRIPTIVE_VALUE_PATTERN.test(value)
+    ? whole
+    : key + getOpeningQuote(value) + SCRUBBED_MARK + getClosingBrackets(value);
 
 const getOpeningQuote = (value: string): string => /^(?:\\{1,3}"|["'])/.exec(value)?.[0] ?? '';
 /**
@@ -244,7 +254,9 @@ function scrubCredentials(text: string): string {
   if (out.includes('://') && out.includes('@')) out = out.replace(USER_INFO_PATTERN, scrubUserInfo);
   const lower = out.toLowerCase();
   if (lower.includes('code=') || lower.includes('otp=') || lower.includes('code%3d'))
-    out = out.replace(SIGN_IN_CODE_PATTERN, (whole, key: string, value: string) => (PLAIN_CODE_PATTERN.test(value) ? whole : key + SCRUBBED_MARK));
+    out = out.replace(SIGN_IN_CODE_PATTERN, (whole, key: string, value: string) =>
+      PLAIN_CODE_PATTERN.test(value) ? whole : key + SCRUBBED_MARK,
+    );
   return NAME_HINT.test(lower) ? scrubNamed(out, lower) : out;
 }
 

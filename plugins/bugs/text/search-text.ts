@@ -34,9 +34,10 @@ export function buildSearchText(searched: SearchTextParts): string {
   const route = transaction?.slice(0, MAX_TRANSACTION_LENGTH);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
   const plain = [title, ref].map(normalizeSearchText);
-  return [...parts.map((part) => normalizeSearchText(part.replaceAll(PART_SEPARATOR, ' '))), listWordPrefixes(plain.join(' '))].join(
-    PART_SEPARATOR,
-  );
+  return [
+    ...parts.map((part) => normalizeSearchText(part.replaceAll(PART_SEPARATOR, ' '))),
+    listWordPrefixes(plain.join(' ')),
+  ].join(PART_SEPARATOR);
 }
 
 function listWordPrefixes(text: string): string {
@@ -44,7 +45,8 @@ function listWordPrefixes(text: string): string {
   const points = Array.from(text.replaceAll(PART_SEPARATOR, ' ').replaceAll(PREFIX_MARK, ' '));
   for (const [i, point] of points.entries()) {
     const before = points[i - 1] ?? ' ';
-    if (point.trim() === '' || (before.trim() !== '' && (LETTER_PATTERN.test(before) || !LETTER_PATTERN.test(point)))) continue;
+    if (point.trim() === '' || (before.trim() !== '' && (LETTER_PATTERN.test(before) || !LETTER_PATTERN.test(point))))
+      continue;
     found.add(`${point}${points[i + 1] ?? ''}`.trim());
   }
   return Array.from(found, (one) => `${PREFIX_MARK}${PREFIX_MARK}${one}`).join('');

@@ -8,7 +8,11 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import type { UnmappedOccurrence, UnmappedOccurrences, RewrittenOccurrence } from '../../../ports/domain/frame-rewriting.js';
+import type {
+  UnmappedOccurrence,
+  UnmappedOccurrences,
+  RewrittenOccurrence,
+} from '../../../ports/domain/frame-rewriting.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { MergeService } from '../editing/merging.js';

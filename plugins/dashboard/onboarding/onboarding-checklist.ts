@@ -11,7 +11,7 @@ export interface CheckedStep {
   done: boolean;
 }
 
-export class StepChecklist {
+export class OnboardingChecklist {
   readonly #completedIds = new Set<string>();
 
   constructor(
@@ -56,7 +56,7 @@ export class StepChecklist {
   /**
    * Returns what the service lacks for the step; null when nothing is missing or the check failed.
    */
-  async findMissingRequirement(step: OnboardingStep): Promise<{ text: string; command: string } | null> {
+  async findMissingSetup(step: OnboardingStep): Promise<{ text: string; command: string } | null> {
     try {
       return (await step.findMissingSetup?.()) ?? null;
     } catch (err) {

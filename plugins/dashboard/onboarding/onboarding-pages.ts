@@ -4,10 +4,10 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { OnboardingStep, StepContext } from '../../../ports/domain/dashboard.js';
 import type { TokenIssuer } from '../../../ports/domain/tokens.js';
-import type { CheckedStep, StepChecklist } from './onboarding-checklist.js';
+import type { CheckedStep, OnboardingChecklist } from './onboarding-checklist.js';
 
-export interface StepPageServices {
-  checklist: StepChecklist;
+export interface OnboardingPageServices {
+  checklist: OnboardingChecklist;
   baseUrl: () => string;
   project: (wanted: string | null) => Promise<string | null>;
   /**
@@ -34,7 +34,7 @@ export const projectInput = {
   input: { query: joi.object({ project: joi.array().items(joi.string().max(64).allow('')).max(10).single() }) },
 } as const;
 
-interface StepsView {
+interface OnboardingView {
   steps: object[];
   done: number;
   all: number;
@@ -52,11 +52,11 @@ function getRequestedProject({ query, body }: HttpRequest): string | null {
   return typeof named === 'string' && named !== '' ? named : null;
 }
 
-export class StepPages {
-  constructor(private readonly parts: StepPageServices) {}
+export class OnboardingPages {
+  constructor(private readonly parts: OnboardingPageServices) {}
 
   /** Returns null when dismissed or completed. */
-  async buildDashboardSteps(request: HttpRequest): Promise<StepsView | null> {
+  async buildDashboardSteps(request: HttpRequest): Promise<OnboardingView | null> {
     const session = getSession(request);
     if (await this.parts.checklist.isDismissed(session.account_id)) return null;
     const steps = await this.parts.checklist.listSteps();
@@ -75,7 +75,11 @@ export class StepPages {
         handle: async (request) => {
           const session = getSession(request);
           const shown = await this.#buildStepsView(await checklist.listSteps(), session, getRequestedProject(request));
-          return new View('first-steps', { title, ...shown, dismissed: await checklist.isDismissed(session.account_id) });
+          return new View('first-steps', {
+            title,
+            ...shown,
+            dismissed: await checklist.isDismissed(session.account_id),
+          });
         },
       },
       {
@@ -138,7 +142,11 @@ export class StepPages {
     }).asOneTimeView({ label: 'First steps', href: '/first-steps' });
   }
 
-  async #buildStepsView(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<StepsView> {
+  async #buildStepsView(
+    steps: readonly CheckedStep[],
+    { role }: SessionPrincipal,
+    wanted: string | null,
+  ): Promise<OnboardingView> {
     const { checklist } = this.parts;
     const given = await this.#buildCommandInput(wanted);
     const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
@@ -146,8 +154,13 @@ export class StepPages {
     return {
       steps: await Promise.all(
         steps.map(async ({ step, done }) => {
-          const row = toStepView(step, done, { ...given, token: TOKEN_VARIABLE }, { mayMake, next, project: given.bound });
-          return done ? row : { ...row, ...(await checklist.findMissingRequirement(step)) };
+          const row = toStepView(
+            step,
+            done,
+            { ...given, token: TOKEN_VARIABLE },
+            { mayMake, next, project: given.bound },
+          );
+          return done ? row : { ...row, ...(await checklist.findMissingSetup(step)) };
         }),
       ),
       done: steps.filter(({ done }) => done).length,

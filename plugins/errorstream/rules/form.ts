@@ -26,7 +26,11 @@ export function getRuleFormFields(request: HttpRequest): RuleFormValues {
  * @param now milliseconds
  * @throws ServiceError validation_failed
  */
-export function validateRuleForm(form: RuleFormValues, schema: joi.ObjectSchema, now: number): ReturnType<typeof parseRuleForm> {
+export function validateRuleForm(
+  form: RuleFormValues,
+  schema: joi.ObjectSchema,
+  now: number,
+): ReturnType<typeof parseRuleForm> {
   const faults: Record<string, string> = {};
   const noted = <T>(run: () => T): T | undefined => {
     try {
@@ -65,7 +69,9 @@ export function parseRuleForm(
     enabled: form['enabled'] === 'true',
     ...(seconds !== null
       ? { expires_at: toIsoString(now + seconds * 1000) }
-      : form['expires'] !== 'keep' && { expires_at: days > 0 && days < 10_000 ? toIsoString(now + days * DAY_MS) : null }),
+      : form['expires'] !== 'keep' && {
+          expires_at: days > 0 && days < 10_000 ? toIsoString(now + days * DAY_MS) : null,
+        }),
   };
   return fromForm(schema, given) as ReturnType<typeof parseRuleForm>;
 }

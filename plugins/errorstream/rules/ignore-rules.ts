@@ -41,7 +41,8 @@ export interface RuleQuery {
 }
 
 /** A token of a project changes that project's rules only. It also sees rules for all projects. */
-const getTokenProject = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
+const getTokenProject = (principal: Principal): string | null =>
+  principal.kind === 'token' ? principal.project : null;
 
 type RuleChanges = Partial<Omit<IgnoreRule, 'id'>>;
 

@@ -81,7 +81,11 @@ class RulePages {
   }
 }
 
-export function buildIgnoreRulePages(registry: IgnoreRuleService, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
+export function buildIgnoreRulePages(
+  registry: IgnoreRuleService,
+  clock: Clock,
+  items: Pick<TrackedItems, 'get'>,
+): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock, items);
   const action = createPageActions(

@@ -1,7 +1,14 @@
 import joi from 'joi';
 import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { IgnoreRuleService, RuleQuery } from './ignore-rules.js';
-import { ruleChangeSchema, ruleCreationSchema, MATCH_TYPES, ruleSchema, type RuleCriteria, type IgnoreRuleFields } from './rule.js';
+import {
+  ruleChangeSchema,
+  ruleCreationSchema,
+  MATCH_TYPES,
+  ruleSchema,
+  type RuleCriteria,
+  type IgnoreRuleFields,
+} from './rule.js';
 import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 
 const BASE_PATH = '/api/errors/v1/ignore-rules';
@@ -59,7 +66,12 @@ function buildCollectionRoutes(registry: IgnoreRuleService): RouteSpec[] {
       output: createPageSchema('IgnoreRulePage', ruleSchema),
       handle: async ({ principal, query }) => {
         const page = await registry.getPage(principal, query as unknown as RuleQuery);
-        const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
+        const shown = {
+          items: page.items,
+          next_cursor: page.next,
+          has_more: page.next !== null,
+          ...pickWarnings(page),
+        };
         return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
       },
     },

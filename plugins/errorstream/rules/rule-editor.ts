@@ -77,7 +77,9 @@ export class RuleEditor {
     const given = getRuleFormFields(request);
     const { like } = given;
     const row =
-      like === undefined ? {} : { ...(await this.#buildSimilarForm(like, buildExactPattern)), enabled: 'true', action: 'apply' };
+      like === undefined
+        ? {}
+        : { ...(await this.#buildSimilarForm(like, buildExactPattern)), enabled: 'true', action: 'apply' };
     const form: RuleFormValues = { ...row, ...given };
     const id = request.params['id'];
     const editor: EditorState = { form, ...(id !== undefined && { id }) };
@@ -141,7 +143,10 @@ export class RuleEditor {
       projects: await this.registry.listProjectOptions(),
       action: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}/edit`,
       back: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}`,
-      crumbs: id === undefined ? [ignoreRulesCrumb, last] : [ignoreRulesCrumb, { label: name, href: `/ignore-rules/${id}` }, last],
+      crumbs:
+        id === undefined
+          ? [ignoreRulesCrumb, last]
+          : [ignoreRulesCrumb, { label: name, href: `/ignore-rules/${id}` }, last],
       ...problem,
     });
   }

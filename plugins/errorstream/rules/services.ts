@@ -8,7 +8,12 @@ import { IgnoreRuleService } from './ignore-rules.js';
 import { ApplyRunService } from './apply-runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 
-const SERVICE_CLASSES = { book: IgnoreRuleFilter, registry: IgnoreRuleService, reconciler: RuleReconciler, runs: ApplyRunService };
+const SERVICE_CLASSES = {
+  book: IgnoreRuleFilter,
+  registry: IgnoreRuleService,
+  reconciler: RuleReconciler,
+  runs: ApplyRunService,
+};
 
 export type RuleServices = Instances<typeof SERVICE_CLASSES>;
 

@@ -1,6 +1,14 @@
 /** Administration routes for licenses (contract 50, administration API). */
 import joi from 'joi';
-import { created, invalid, Reply, withJsonSchema, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  invalid,
+  Reply,
+  withJsonSchema,
+  text,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
 import type { LicenseService } from '../licenses/license-service.js';
@@ -48,7 +56,12 @@ async function toPageResponse<T>(page: LicensesPage<T>, query: object, view: (it
 const getLicenseIdParam = ({ params }: HttpRequest): string => params['id'] ?? '';
 
 export function adminRoutes(licenses: LicenseService, activations: ActivationService): RouteSpec[] {
-  return [...listRoutes(licenses), ...changeRoutes(licenses), ...transitionRoutes(licenses), ...machineRoutes(activations)];
+  return [
+    ...listRoutes(licenses),
+    ...changeRoutes(licenses),
+    ...transitionRoutes(licenses),
+    ...machineRoutes(activations),
+  ];
 }
 
 function listRoutes(licenses: LicenseService): RouteSpec[] {
@@ -64,7 +77,11 @@ function listRoutes(licenses: LicenseService): RouteSpec[] {
       input: { query: licensesQuery },
       output: licensePageSchema,
       handle: async ({ principal, query }) =>
-        toPageResponse(await licenses.listPage(principal, query as unknown as LicenseQuery), query, (license) => license),
+        toPageResponse(
+          await licenses.listPage(principal, query as unknown as LicenseQuery),
+          query,
+          (license) => license,
+        ),
     },
     {
       method: 'GET',
@@ -194,7 +211,12 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
       summary,
       input: { params: licenseParams, body: reasonBody, optionalBody: true },
       handle: async (request) => ({
-        license: await licenses.applyTransition(request.principal, getLicenseIdParam(request), move, reasonOf(request.body)),
+        license: await licenses.applyTransition(
+          request.principal,
+          getLicenseIdParam(request),
+          move,
+          reasonOf(request.body),
+        ),
       }),
     })),
     {
@@ -206,7 +228,14 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
       handle: async (request) => {
         const permanent = (request.body as { permanent?: boolean } | null)?.permanent === true;
         const move = permanent ? 'revoke' : 'deactivate';
-        return { license: await licenses.applyTransition(request.principal, getLicenseIdParam(request), move, reasonOf(request.body)) };
+        return {
+          license: await licenses.applyTransition(
+            request.principal,
+            getLicenseIdParam(request),
+            move,
+            reasonOf(request.body),
+          ),
+        };
       },
     },
   ];
@@ -232,7 +261,11 @@ function machineRoutes(activations: ActivationService): RouteSpec[] {
       output: activationPageSchema,
       handle: async (request) => {
         const query = request.query as unknown as { status?: ActivationState; limit: number; cursor?: string };
-        return toPageResponse(await activations.listPage(request.principal, getLicenseIdParam(request), query), query, toActivationView);
+        return toPageResponse(
+          await activations.listPage(request.principal, getLicenseIdParam(request), query),
+          query,
+          toActivationView,
+        );
       },
     },
     ...MACHINE_TRANSITIONS.map((move): RouteSpec => ({
@@ -245,7 +278,12 @@ function machineRoutes(activations: ActivationService): RouteSpec[] {
       input: { params: activationParams, body: reasonBody, optionalBody: true },
       output: activationAnswer,
       handle: async (request) => {
-        const activation = await activations.applyTransition(request.principal, getLicenseIdParam(request), request.params['aid'] ?? '', move);
+        const activation = await activations.applyTransition(
+          request.principal,
+          getLicenseIdParam(request),
+          request.params['aid'] ?? '',
+          move,
+        );
         return { activation: toActivationView(activation) };
       },
     })),

@@ -5,14 +5,27 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { toActivationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { STATUS_MESSAGES } from '../validation/license-status.js';
-import type { DeactivationRequest, MachineDetails, LicenseValidator, ValidationRequest } from '../validation/license-validator.js';
-import { deactivateBody, fileBody, validateBody, keylessQuery, emptyQuery, validateQuery } from '../validation/request-schemas.js';
+import type {
+  DeactivationRequest,
+  MachineDetails,
+  LicenseValidator,
+  ValidationRequest,
+} from '../validation/license-validator.js';
+import {
+  deactivateBody,
+  fileBody,
+  validateBody,
+  keylessQuery,
+  emptyQuery,
+  validateQuery,
+} from '../validation/request-schemas.js';
 import type { LicenseSigningService } from '../validation/license-signer.js';
 import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './schemas.js';
 
 const BASE_PATH = '/api/license/v1';
 
-const toUncachedReply = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
+const toUncachedReply = (status: number, body: object): Reply =>
+  new Reply(status, body).header('cache-control', 'no-store');
 const createMissingKeyError = (): ServiceError =>
   new ServiceError('invalid_request', 'The question names no license key, or two.', {
     fields: { key_sha256: 'give either this or the header X-License-Key' },

@@ -14,7 +14,9 @@ export class LicenseChangeNotifier {
    * @param product null when several products changed
    */
   async notify(product: string | null): Promise<void> {
-    await Promise.all(this.deps.watchers().map((watcher) => this.#notifyListener(product, () => watcher.onChange(product))));
+    await Promise.all(
+      this.deps.watchers().map((watcher) => this.#notifyListener(product, () => watcher.onChange(product))),
+    );
   }
 
   async #notifyListener(product: string | null, changed: () => Promise<void>): Promise<void> {

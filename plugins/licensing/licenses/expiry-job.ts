@@ -34,7 +34,12 @@ export class LicenseExpiryJob {
     const products = await this.#revertEarlyExpiries(signal);
     let n = 0;
     for await (const license of this.#findDue('expire_due', signal)) {
-      if (n === 0) await this.deps.expiryMarks.change({ id: EXPIRY_MARK_ID }, { set: { until: this.deps.clock.iso() } }, UPSERT_OPTIONS);
+      if (n === 0)
+        await this.deps.expiryMarks.change(
+          { id: EXPIRY_MARK_ID },
+          { set: { until: this.deps.clock.iso() } },
+          UPSERT_OPTIONS,
+        );
       const told = await this.marks.runChange(() => this.#emitDueEvent(license, 'expire_due', LICENSE_EXPIRED.event));
       if (!told) continue;
       products.add(license.product);
@@ -59,7 +64,11 @@ export class LicenseExpiryJob {
     // Keeps two machines with different clocks from alternately reporting the same license.
     if (mark.taken_back_at !== undefined && !hasElapsed(mark.taken_back_at, HOUR_MS, now)) return products;
     const early: Filter = { status: 'active', expires_at: { gt: toIsoString(now), lte: mark.until }, expire_due: null };
-    for await (const license of iterateItems(licenses, { filter: early, sort: [['created_at', 'asc']], limit: BATCH_SIZE })) {
+    for await (const license of iterateItems(licenses, {
+      filter: early,
+      sort: [['created_at', 'asc']],
+      limit: BATCH_SIZE,
+    })) {
       if (signal?.aborted === true) return products;
       const { id, rev, product } = license;
       const changed = await licenses.change(

@@ -172,7 +172,12 @@ export class LicenseService {
       if (to === null) throw createTransitionError(status, move);
       return { set: { status: to }, action: `license.${AUDIT_ACTIONS[move]}` };
     };
-    return this.#updateWithRetry(actor, await this.getLicense(actor, id), decide, reason === undefined ? {} : { reason });
+    return this.#updateWithRetry(
+      actor,
+      await this.getLicense(actor, id),
+      decide,
+      reason === undefined ? {} : { reason },
+    );
   }
 
   /**

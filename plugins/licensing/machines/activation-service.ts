@@ -69,7 +69,12 @@ export class ActivationService {
   }
 
   /** @throws ServiceError not_found, insufficient_scope, invalid_transition, conflict */
-  async applyTransition(actor: Principal, license_id: string, id: string, move: MachineTransition): Promise<ActivationDoc> {
+  async applyTransition(
+    actor: Principal,
+    license_id: string,
+    id: string,
+    move: MachineTransition,
+  ): Promise<ActivationDoc> {
     const license = await this.licenses.getLicense(actor, license_id);
     const before = await this.deps.activations.get(id);
     if (before === null || before.license_id !== license_id) throw notFound(`activation ${id.slice(0, 64)}`);

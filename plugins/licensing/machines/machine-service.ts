@@ -53,7 +53,9 @@ export class MachineService {
 
   async previewSeat(license: LicenseDoc, known: ActivationDoc | null): Promise<SeatState> {
     if (known !== null && known.status !== 'released') return known.status;
-    return (await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null ? 'limit' : 'active';
+    return (await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null
+      ? 'limit'
+      : 'active';
   }
 
   /**

@@ -17,7 +17,6 @@ export interface MachineSlot {
 
 export const MAX_PENDING_MACHINES = 100;
 
-
 const SLOT_PREFIX = { active: 'a', pending: 'p' } as const;
 
 export class MachineSlots {

@@ -48,7 +48,9 @@ const lineSchema = (max: number) =>
 export const timestampSchema = withJsonSchema(
   { format: 'date-time' },
   joi.string().custom((text: string, helpers) => {
-    return isTimestamp(text) ? toIsoString(Date.parse(text)) : helpers.message({ custom: 'must be an RFC 3339 timestamp' });
+    return isTimestamp(text)
+      ? toIsoString(Date.parse(text))
+      : helpers.message({ custom: 'must be an RFC 3339 timestamp' });
   }),
 );
 

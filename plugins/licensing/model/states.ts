@@ -25,7 +25,8 @@ const TRANSITION_TABLE: Readonly<Record<LicenseTransition, Partial<Record<Stored
   extend: { pending: 'pending', active: 'active', inactive: 'inactive' },
 };
 
-export const getNextState = (state: StoredState, move: LicenseTransition): StoredState | null => TRANSITION_TABLE[move][state] ?? null;
+export const getNextState = (state: StoredState, move: LicenseTransition): StoredState | null =>
+  TRANSITION_TABLE[move][state] ?? null;
 
 export const listTransitions = (state: StoredState): LicenseTransition[] =>
   LICENSE_TRANSITIONS.filter((move) => getNextState(state, move) !== null);

@@ -28,7 +28,10 @@ import {
 const MAX_ROWS = 200;
 const PAGE_TITLE = 'License approvals';
 
-async function countPending({ deps, activations }: LicensePageServices): Promise<{ licenses: number; machines: number }> {
+async function countPending({
+  deps,
+  activations,
+}: LicensePageServices): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
     deps.licenses.count({ status: 'pending' }),
     activations.countPending(),
@@ -65,7 +68,12 @@ async function renderApprovals(parts: LicensePageServices, request: HttpRequest,
 export function approvalPages(parts: LicensePageServices): PageSpec[] {
   const { licenses } = parts;
   const action = createPageActions(
-    { path: '/license-approvals/{id}', title: PAGE_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } },
+    {
+      path: '/license-approvals/{id}',
+      title: PAGE_TITLE,
+      access: LICENSE_ADMIN_AUTH,
+      input: { params: licenseIdParams },
+    },
     (request, problem) => renderApprovals(parts, request, formatProblem(problem)),
   );
   const post = (name: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
@@ -93,8 +101,12 @@ export function approvalPages(parts: LicensePageServices): PageSpec[] {
       input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
       handle: (request) => renderApprovals(parts, request),
     },
-    post('approve', 'License approved.', (request) => licenses.applyTransition(request.principal, getIdParam(request), 'approve')),
-    post('reject', 'License rejected.', (request) => licenses.applyTransition(request.principal, getIdParam(request), 'reject')),
+    post('approve', 'License approved.', (request) =>
+      licenses.applyTransition(request.principal, getIdParam(request), 'approve'),
+    ),
+    post('reject', 'License rejected.', (request) =>
+      licenses.applyTransition(request.principal, getIdParam(request), 'reject'),
+    ),
     post('limit', 'Limit raised.', async (request) => {
       const known = await licenses.getLicense(request.principal, getIdParam(request));
       const body = { max_activations: getFormText(request, 'max_activations') };

@@ -111,7 +111,11 @@ async function openTicket({ deps }: LicensePageServices, sealed: string): Promis
   return ticket.until > deps.clock.now() ? deps.licenses.get(ticket.id) : null;
 }
 
-async function renderLicense(parts: LicensePageServices, license: LicenseDoc, more: Record<string, unknown> = {}): Promise<View> {
+async function renderLicense(
+  parts: LicensePageServices,
+  license: LicenseDoc,
+  more: Record<string, unknown> = {},
+): Promise<View> {
   const { deps, licenses, machines } = parts;
   const now = deps.clock.now();
   const sort = [['first_seen', 'asc']] as const;
@@ -143,10 +147,15 @@ async function renderLicense(parts: LicensePageServices, license: LicenseDoc, mo
 
 const listRecentReleases = ({ customer_releases }: LicenseDoc, now: number): string[] =>
   customer_releases.filter((at) => Date.parse(at) > now - RELEASE_WINDOW_MS);
-const countReleasesLeft = (license: LicenseDoc, now: number): number => MAX_CUSTOMER_RELEASES - listRecentReleases(license, now).length;
+const countReleasesLeft = (license: LicenseDoc, now: number): number =>
+  MAX_CUSTOMER_RELEASES - listRecentReleases(license, now).length;
 
 /** The release is counted before it happens, so that a crash never grants an extra one. */
-async function releaseMachine(parts: LicensePageServices, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+async function releaseMachine(
+  parts: LicensePageServices,
+  request: HttpRequest,
+  license: LicenseDoc,
+): Promise<PageResult> {
   const { deps, machines } = parts;
   const now = deps.clock.now();
   const activation = await deps.activations.get(getFormText(request, 'activation'));
@@ -173,9 +182,15 @@ async function releaseMachine(parts: LicensePageServices, request: HttpRequest, 
   return renderLicense(parts, counted.doc, { done: 'The machine is released.' });
 }
 
-async function downloadFile(parts: LicensePageServices, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+async function downloadFile(
+  parts: LicensePageServices,
+  request: HttpRequest,
+  license: LicenseDoc,
+): Promise<PageResult> {
   const refused = (problem: string): Promise<View> =>
-    renderLicense(parts, license, { problem, request: getFormText(request, 'request') }).then((page) => page.withStatus(422));
+    renderLicense(parts, license, { problem, request: getFormText(request, 'request') }).then((page) =>
+      page.withStatus(422),
+    );
   let asked: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;
   try {
     asked = JSON.parse(getFormText(request, 'request')) as typeof asked;

@@ -57,7 +57,12 @@ async function createLicenses(parts: LicensePageServices, request: HttpRequest):
 
 export function editPages(parts: LicensePageServices): PageSpec[] {
   const again = (request: HttpRequest, problem?: FormRejection): Promise<View> => renderEditor(parts, request, problem);
-  const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } };
+  const edit = {
+    path: '/licenses/{id}/edit',
+    title: 'Edit license',
+    access: LICENSE_ADMIN_AUTH,
+    input: { params: licenseIdParams },
+  };
   return [
     { path: '/licenses/new', title: 'New license', access: LICENSE_ADMIN_AUTH, handle: (request) => again(request) },
     createFormPage(

@@ -79,12 +79,14 @@ async function renderDetail(
 }
 
 const createActions = (parts: LicensePageServices): ReturnType<typeof createPageActions> =>
-  createPageActions({ path: '/licenses/{id}', title: LICENSES_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } }, (request, problem) =>
-    renderDetail(parts, request, {
-      problem: formatProblem(problem),
-      errors: problem.errors,
-      typed: getFormFields(request),
-    }),
+  createPageActions(
+    { path: '/licenses/{id}', title: LICENSES_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } },
+    (request, problem) =>
+      renderDetail(parts, request, {
+        problem: formatProblem(problem),
+        errors: problem.errors,
+        typed: getFormFields(request),
+      }),
   );
 
 const TRANSITION_MESSAGES: Readonly<Record<Exclude<LicenseTransition, 'extend'>, string>> = {

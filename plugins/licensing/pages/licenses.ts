@@ -85,7 +85,10 @@ export function listPages(parts: LicensePageServices): PageSpec[] {
       access: LICENSE_MEMBER_AUTH,
       input: { query: listQuery },
       handle: async (request) =>
-        text(await buildLicenseCsv(parts.licenses, request.principal, parseListQuery(request)), 'text/csv; charset=utf-8')
+        text(
+          await buildLicenseCsv(parts.licenses, request.principal, parseListQuery(request)),
+          'text/csv; charset=utf-8',
+        )
           .header('cache-control', 'no-store')
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },

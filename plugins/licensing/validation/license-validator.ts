@@ -44,7 +44,8 @@ interface LookupResult {
   activation: ActivationDoc | null;
 }
 
-const UNSTABLE_MACHINE_WARNING = 'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
+const UNSTABLE_MACHINE_WARNING =
+  'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
 
 @injectable()
 export class LicenseValidator {
@@ -57,7 +58,11 @@ export class LicenseValidator {
     @inject(MachineService) private readonly machines: MachineService,
     @inject(LicenseSigningService) private readonly signing: LicenseSigningService,
   ) {
-    this.#recordedValidations = new BoundedMap({ most: MAX_RECORDED_VALIDATIONS, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
+    this.#recordedValidations = new BoundedMap({
+      most: MAX_RECORDED_VALIDATIONS,
+      ttlMs: MINUTE_MS,
+      now: () => deps.clock.monotonic(),
+    });
   }
 
   /**
@@ -142,7 +147,12 @@ export class LicenseValidator {
     const now = this.deps.clock.now();
     const judged = evaluateLicense(license, product, now);
     if (license === null || judged !== 'active') return { status: judged };
-    return this.issueFile(license, machine_id === null ? null : toMachine(question, machine_id), valid_days, activation);
+    return this.issueFile(
+      license,
+      machine_id === null ? null : toMachine(question, machine_id),
+      valid_days,
+      activation,
+    );
   }
 
   /**
@@ -154,7 +164,12 @@ export class LicenseValidator {
     machine_id: string | null,
     valid_days = DEFAULT_FILE_DAYS,
   ): Promise<{ text: string } | { status: LicenseStatus }> {
-    const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || DEFAULT_FILE_DAYS };
+    const given = {
+      license_key: '',
+      product: license.product,
+      machine_id,
+      valid_days: valid_days || DEFAULT_FILE_DAYS,
+    };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
     const judged = evaluateLicense(license, license.product, this.deps.clock.now());
@@ -294,7 +309,10 @@ export type DeactivationResult =
   | { status: LicenseState; released: boolean; reason?: RejectionReason; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
-const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({ sha256: hashKey(key), isNone: !isKey(key) });
+const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({
+  sha256: hashKey(key),
+  isNone: !isKey(key),
+});
 
 function toMachine(question: MachineDetails, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;

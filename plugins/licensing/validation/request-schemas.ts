@@ -9,7 +9,11 @@ import { keyHashSchema, productField } from '../model/fields.js';
  * Keys are entered in many spellings: text that is not a key gets an `invalid` answer, not a
  * validation error.
  */
-const licenseKeySchema = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
+const licenseKeySchema = joi
+  .string()
+  .allow('')
+  .required()
+  .description('Any spelling: it is trimmed, upper-cased, regrouped');
 const lineSchema = (max: number) =>
   joi
     .string()
@@ -46,9 +50,12 @@ export const validateBody = withSchemaName(
 );
 
 /** Proxies, histories and bookmarks would store a whole key in a URL. */
-const KEY_IN_URL_MESSAGE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
+const KEY_IN_URL_MESSAGE =
+  'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
-  typeof value === 'string' && isKey(normalizeLicenseKey(value)) ? helpers.message({ custom: KEY_IN_URL_MESSAGE }) : value;
+  typeof value === 'string' && isKey(normalizeLicenseKey(value))
+    ? helpers.message({ custom: KEY_IN_URL_MESSAGE })
+    : value;
 
 /**
  * Schema of query parameters: the given fields and others, which are ignored or rejected. No value
@@ -57,7 +64,10 @@ const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
 function buildKeylessQuery(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(rejectKeyInUrl)] as const);
   return joi
-    .object({ ...Object.fromEntries(known), license_key: joi.forbidden().messages({ 'any.unknown': KEY_IN_URL_MESSAGE }) })
+    .object({
+      ...Object.fromEntries(known),
+      license_key: joi.forbidden().messages({ 'any.unknown': KEY_IN_URL_MESSAGE }),
+    })
     .pattern(joi.string(), joi.any().custom(rejectKeyInUrl))
     .custom((query: Readonly<Record<string, unknown>>, helpers) => {
       const names = Object.keys(query);

@@ -60,7 +60,9 @@ const headers = joi
   .max(20)
   .allow(null)
   .custom((given: Record<string, string> | null, helpers) => {
-    const bad = Object.keys(given ?? {}).find((name) => !HEADER_NAME_PATTERN.test(name) || RESERVED_HEADER_PATTERN.test(name));
+    const bad = Object.keys(given ?? {}).find(
+      (name) => !HEADER_NAME_PATTERN.test(name) || RESERVED_HEADER_PATTERN.test(name),
+    );
     return bad === undefined
       ? given
       : helpers.message({ custom: `${bad.slice(0, 100)} is not a header that can be set` });
@@ -118,7 +120,9 @@ const fields = {
     .string()
     .max(60)
     .allow(null)
-    .custom((value: string | null, helpers) => (value === null || isTimeZone(value) ? value : helpers.error('any.invalid')))
+    .custom((value: string | null, helpers) =>
+      value === null || isTimeZone(value) ? value : helpers.error('any.invalid'),
+    )
     .messages({ 'any.invalid': 'must be the name of a time zone, such as Europe/Berlin' })
     .description('Of quiet hours and of times in messages; null: `app.timezone`'),
   critical_immediately: joi

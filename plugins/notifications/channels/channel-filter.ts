@@ -27,7 +27,12 @@ export function matchesSource(pattern: string, source: string): boolean {
  *   anyway
  * @param project of the event, or null
  */
-export function shouldNotify(filter: ChannelFilter, note: Notification, event: string, project: string | null): boolean {
+export function shouldNotify(
+  filter: ChannelFilter,
+  note: Notification,
+  event: string,
+  project: string | null,
+): boolean {
   const { events, min_severity, monitors, tags, projects } = filter;
   const name = note.topic ?? event;
   if (!events.includes(name) && (note.topic === null || !events.includes(ALL_EVENTS))) return false;

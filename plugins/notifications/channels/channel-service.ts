@@ -210,7 +210,8 @@ export class ChannelService {
     const project = getBoundProject(principal);
     if (project === null) return input;
     if (input.projects === undefined) return isNew ? { ...input, projects: [project] } : input;
-    if (!isWithinProject({ projects: input.projects }, project)) throw denied(`The token is for the project ${project} only.`);
+    if (!isWithinProject({ projects: input.projects }, project))
+      throw denied(`The token is for the project ${project} only.`);
     return input;
   }
 }

@@ -100,7 +100,12 @@ export class ChannelSettingsBuilder {
       throw invalid({ kind: 'e-mail is not configured: set notifications.smtp_host' });
     if (before !== null && input.kind !== undefined && input.kind !== kind)
       throw invalid({ kind: 'cannot be changed; create another channel' });
-    const base: StoredChannelSettings = { ...DEFAULTS, name: '', kind, ...(before === null ? {} : pickSettings(before)) };
+    const base: StoredChannelSettings = {
+      ...DEFAULTS,
+      name: '',
+      kind,
+      ...(before === null ? {} : pickSettings(before)),
+    };
     const plain = Object.fromEntries(
       UNCHANGED_FIELDS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
     );

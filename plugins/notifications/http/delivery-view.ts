@@ -7,7 +7,11 @@ export interface RecipientReader {
   readRecipients(note: Pick<StoredNotification, 'recipients'>): RecipientResult[] | null;
 }
 
-export function toDeliveryView(note: StoredNotification, { enabled }: Pick<Channel, 'enabled'>, reader: RecipientReader) {
+export function toDeliveryView(
+  note: StoredNotification,
+  { enabled }: Pick<Channel, 'enabled'>,
+  reader: RecipientReader,
+) {
   const { id, event, severity, title, text, url, at, attempts, send_at, sent_at, error } = note;
   const isWaiting = note.state === 'waiting';
   return {

@@ -32,7 +32,8 @@ export type MessageSource = Pick<
   'id' | 'event' | 'severity' | 'title' | 'text' | 'url' | 'at' | 'fault' | 'end' | 'phase' | 'details'
 >;
 
-export const isEndOfFault = ({ phase }: Pick<MessageLine, 'phase'>): boolean => phase === 'recovered' || phase === 'closed';
+export const isEndOfFault = ({ phase }: Pick<MessageLine, 'phase'>): boolean =>
+  phase === 'recovered' || phase === 'closed';
 
 export function buildMessage(notes: readonly MessageSource[], baseUrl: string, zone: string): NotificationMessage {
   const base = baseUrl.replace(/\/$/, '');

@@ -59,7 +59,11 @@ function toStoredForm(channels: ChannelService, channel: Channel): Record<string
   return { ...view, target: isUrl ? '' : channels.decryptDestination(channel).target };
 }
 
-export async function renderEditor(parts: EditorServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
+export async function renderEditor(
+  parts: EditorServices,
+  request: HttpRequest,
+  problem?: FormRejection,
+): Promise<View> {
   const { channels, kinds, timezone, projects } = parts;
   const id = request.params['id'];
   const known = id === undefined ? null : await channels.getChannel(request.principal, id);

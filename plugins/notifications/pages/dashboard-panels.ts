@@ -3,7 +3,10 @@ import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelService } from '../channels/channel-service.js';
 
-export function buildNotificationPanels(channels: Pick<ChannelService, 'list'>, clock: Pick<Clock, 'now'>): PanelSpec[] {
+export function buildNotificationPanels(
+  channels: Pick<ChannelService, 'list'>,
+  clock: Pick<Clock, 'now'>,
+): PanelSpec[] {
   return [
     {
       id: 'notifications.disabled',

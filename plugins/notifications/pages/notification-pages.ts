@@ -1,5 +1,12 @@
 import joi from 'joi';
-import { createFormPage, createPageActions, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import {
+  createFormPage,
+  createPageActions,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { CHANNEL_KINDS } from '../channels/channel-kinds.js';
 import { toDeliveryView, type RecipientReader } from '../http/delivery-view.js';

@@ -48,7 +48,11 @@ export async function expireNotifications(
 ): Promise<void> {
   const { items } = await channels.find({ filter: { enabled: false }, limit: MAX_CHANNELS });
   await notes.changeMany(
-    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: toIsoString(clock.now() - DISABLED_RETENTION_MS) } },
+    {
+      channel_id: { in: items.map(({ id }) => id) },
+      state: 'waiting',
+      at: { lt: toIsoString(clock.now() - DISABLED_RETENTION_MS) },
+    },
     { set: { state: 'expired' } },
   );
 }

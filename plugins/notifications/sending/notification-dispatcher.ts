@@ -186,7 +186,11 @@ export class NotificationDispatcher {
     if (ids.length > 0) await this.parts.notes.changeMany({ id: { in: ids }, state: 'waiting' }, { set: { send_at } });
   }
 
-  #attempt(channel: Channel, message: NotificationMessage, before: readonly RecipientResult[]): Promise<SendAttemptResult> {
+  #attempt(
+    channel: Channel,
+    message: NotificationMessage,
+    before: readonly RecipientResult[],
+  ): Promise<SendAttemptResult> {
     const sender = this.#getSender(channel);
     const destination = this.parts.open(channel);
     const waiting = before.filter(({ state }) => state === 'waiting').map(({ address }) => address);

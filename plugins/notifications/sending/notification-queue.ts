@@ -46,7 +46,11 @@ export class NotificationQueue {
     const note = toAcknowledgementNote(word);
     // Only unacknowledged alarms have reminders.
     await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
-    return this.#storeForChannels({ ...word, event: 'monitor.acknowledged' }, await this.#findEarlierReceivers(note), () => note);
+    return this.#storeForChannels(
+      { ...word, event: 'monitor.acknowledged' },
+      await this.#findEarlierReceivers(note),
+      () => note,
+    );
   }
 
   async #findSubscribers(note: Notification, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
@@ -74,7 +78,11 @@ export class NotificationQueue {
   }
 
   /** Disabled channels are included: they send it when enabled again. */
-  async #storeForChannels(event: EventReference, wanted: ReadonlySet<string>, noteFor: (zone: string) => Notification): Promise<string[]> {
+  async #storeForChannels(
+    event: EventReference,
+    wanted: ReadonlySet<string>,
+    noteFor: (zone: string) => Notification,
+  ): Promise<string[]> {
     const found = await Promise.all([...wanted].map((id) => this.channels.get(id)));
     const channels = found.filter((channel) => channel !== null);
     const rows = await Promise.all(
@@ -84,7 +92,11 @@ export class NotificationQueue {
     return channels.filter(({ enabled }, i) => enabled && 'n' in (results[i] ?? {})).map(({ id }) => id);
   }
 
-  async #toStoredNotification(channel: Channel, event: EventReference, note: Notification): Promise<StoredNotification> {
+  async #toStoredNotification(
+    channel: Channel,
+    event: EventReference,
+    note: Notification,
+  ): Promise<StoredNotification> {
     const now = this.clock.now();
     const urgent = note.severity === 'critical' && channel.critical_immediately;
     const { holdMs, notice } = await dampAlarm(this.notes, channel, note, event);

@@ -90,7 +90,9 @@ export class OutcomeRecorder {
     const ended: OutcomeFields = { state: hasReached ? 'sent' : 'failed', error, recipients };
     const sent_at = hasReached ? toIsoString(now) : null;
     if (!merged.some(({ state }) => state === 'waiting')) return { ...ended, sent_at };
-    const first = batch.map(({ first_attempt_at }) => first_attempt_at ?? toIsoString(now)).reduce((a, b) => (a < b ? a : b));
+    const first = batch
+      .map(({ first_attempt_at }) => first_attempt_at ?? toIsoString(now))
+      .reduce((a, b) => (a < b ? a : b));
     const attempts = Math.max(...batch.map((note) => note.attempts)) + 1;
     const last = Date.parse(first) + MAX_RETRY_DURATION_MS;
     if (now < last)
@@ -103,7 +105,14 @@ export class OutcomeRecorder {
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
     // The channel disables itself; unsent notifications wait until it is enabled.
-    return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: toIsoString(now) };
+    return {
+      state: 'waiting',
+      error,
+      recipients: null,
+      first_attempt_at: null,
+      attempts: 0,
+      send_at: toIsoString(now),
+    };
   }
 
   #buildDisabledFields(now: number, error: string | null): Partial<Channel> {

@@ -15,7 +15,10 @@ export class GoogleChatSender extends HttpSender {
     );
   }
 
-  protected buildRequest({ id, subject, lines, url }: NotificationMessage, { target }: ChannelDestination): ChannelRequest {
+  protected buildRequest(
+    { id, subject, lines, url }: NotificationMessage,
+    { target }: ChannelDestination,
+  ): ChannelRequest {
     const sections = lines.map((line) => ({
       widgets: [
         {

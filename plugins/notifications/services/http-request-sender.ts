@@ -48,7 +48,10 @@ export class HttpRequestSender extends HttpSender {
     super(outbound, policy, version);
   }
 
-  protected buildRequest({ id, subject, lines: [line] }: NotificationMessage, destination: ChannelDestination): ChannelRequest | null {
+  protected buildRequest(
+    { id, subject, lines: [line] }: NotificationMessage,
+    destination: ChannelDestination,
+  ): ChannelRequest | null {
     if (line === undefined) return null;
     const { target, secret, template } = destination;
     const headers = Object.fromEntries(

@@ -11,7 +11,12 @@ const PAGERDUTY_SEVERITIES: Readonly<Record<NotificationSeverity, string>> = {
   medium: 'warning',
   low: 'info',
 };
-const OPSGENIE_PRIORITIES: Readonly<Record<NotificationSeverity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P5' };
+const OPSGENIE_PRIORITIES: Readonly<Record<NotificationSeverity, string>> = {
+  critical: 'P1',
+  high: 'P2',
+  medium: 'P3',
+  low: 'P5',
+};
 const MAX_SUMMARY_CHARACTERS = 1_024;
 const MAX_ALERT_MESSAGE_CHARACTERS = 130;
 const MAX_KEY_CHARACTERS = 255;
@@ -40,7 +45,10 @@ const toTextValues = (values: Readonly<Record<string, Scalar>>): Record<string, 
 export class PagerDutySender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
-  protected buildRequest({ lines: [line], url }: NotificationMessage, { secret, server }: ChannelDestination): ChannelRequest | null {
+  protected buildRequest(
+    { lines: [line], url }: NotificationMessage,
+    { secret, server }: ChannelDestination,
+  ): ChannelRequest | null {
     if (line === undefined || line.phase === 'unassigned') return null;
     const action = isEndOfFault(line) ? 'resolve' : line.phase === 'acknowledged' ? 'acknowledge' : 'trigger';
     const head = { routing_key: secret, event_action: action, dedup_key: getDedupKey(line, url) };
@@ -63,7 +71,10 @@ export class PagerDutySender extends HttpSender {
 export class OpsgenieSender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
-  protected buildRequest({ lines: [line], url }: NotificationMessage, { secret, server }: ChannelDestination): ChannelRequest | null {
+  protected buildRequest(
+    { lines: [line], url }: NotificationMessage,
+    { secret, server }: ChannelDestination,
+  ): ChannelRequest | null {
     if (line === undefined) return null;
     const headers = { authorization: `GenieKey ${secret ?? ''}` };
     const alias = getDedupKey(line, url);

@@ -6,7 +6,12 @@ import { disableAutolinks } from './text-escaping.js';
 import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
 /** Priority 2 repeats until acknowledged, which is up to the channel's reminders. */
-const PUSHOVER_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
+const PUSHOVER_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = {
+  critical: 1,
+  high: 0,
+  medium: 0,
+  low: -1,
+};
 const MAX_TITLE_CHARACTERS = 250;
 const MAX_URL_CHARACTERS = 512;
 

@@ -17,4 +17,9 @@ export function getSeverityColor({ phase, severity }: Pick<MessageLine, 'phase' 
 }
 
 /** ntfy: 5 is most urgent. */
-export const NTFY_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = { critical: 5, high: 4, medium: 3, low: 2 };
+export const NTFY_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = {
+  critical: 5,
+  high: 4,
+  medium: 3,
+  low: 2,
+};

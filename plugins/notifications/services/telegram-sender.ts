@@ -39,7 +39,10 @@ export class TelegramSender extends HttpSender {
     );
   }
 
-  protected buildRequest({ lines, severity }: NotificationMessage, { target, secret, server }: ChannelDestination): ChannelRequest {
+  protected buildRequest(
+    { lines, severity }: NotificationMessage,
+    { target, secret, server }: ChannelDestination,
+  ): ChannelRequest {
     const texts = lines.map(
       (line) =>
         `${PHASE_EMOJIS[line.phase]} <b><a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a></b>\n` +

@@ -76,7 +76,12 @@ const RECORD_FORMATS: Readonly<Record<Exclude<RecordType, 'TXT'>, RecordFormat>>
 
 function hasRecord(type: Exclude<RecordType, 'TXT'>, records: readonly string[], expected: string): boolean {
   const { write, shorter = () => [] } = RECORD_FORMATS[type];
-  const wanted = new Set([write(expected), normalizeName(expected), normalizeName(joinQuotedText(expected)), normalizeTaggedValue(expected)]);
+  const wanted = new Set([
+    write(expected),
+    normalizeName(expected),
+    normalizeName(joinQuotedText(expected)),
+    normalizeTaggedValue(expected),
+  ]);
   return records.some((record) => [write(record), ...shorter(write(record))].some((form) => wanted.has(form)));
 }
 

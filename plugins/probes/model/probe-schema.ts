@@ -61,7 +61,9 @@ const headers = joi
   .custom((given: object, helpers) => {
     const names = Object.keys(given);
     if (!names.every((name) => HEADER_NAME_PATTERN.test(name))) return helpers.error('object.header');
-    return names.some((name) => CONNECTION_HEADERS.has(name.toLowerCase())) ? helpers.error('object.connection') : given;
+    return names.some((name) => CONNECTION_HEADERS.has(name.toLowerCase()))
+      ? helpers.error('object.connection')
+      : given;
   })
   .messages({
     'object.header': 'holds a name that no header can have',
@@ -181,9 +183,9 @@ const FIELDS_BY_KIND: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
   mongodb: buildServerFields(27_017),
 };
 
-const SCHEMAS_BY_KIND = Object.fromEntries(PROBE_KINDS.map((of) => [of, joi.object({ kind, ...FIELDS_BY_KIND[of], ...timingFields })])) as Readonly<
-  Record<ProbeKind, ObjectSchema>
->;
+const SCHEMAS_BY_KIND = Object.fromEntries(
+  PROBE_KINDS.map((of) => [of, joi.object({ kind, ...FIELDS_BY_KIND[of], ...timingFields })]),
+) as Readonly<Record<ProbeKind, ObjectSchema>>;
 
 export const probeSchema = withSchemaName(
   'Probe',
@@ -191,9 +193,9 @@ export const probeSchema = withSchemaName(
     .object({
       kind,
       ...Object.fromEntries(
-        Object.entries(Object.assign({}, ...PROBE_KINDS.map((of) => FIELDS_BY_KIND[of])) as Record<string, joi.Schema>).map(
-          ([name, schema]) => [name, schema.optional()],
-        ),
+        Object.entries(
+          Object.assign({}, ...PROBE_KINDS.map((of) => FIELDS_BY_KIND[of])) as Record<string, joi.Schema>,
+        ).map(([name, schema]) => [name, schema.optional()]),
       ),
       ...timingFields,
     })
@@ -234,7 +236,10 @@ export function findUnknownFields(given: unknown): string[] {
 export function validateProbe(given: unknown): ProbeWithHeaders {
   const known = getProbeKind(given);
   if (known === undefined) throw invalid({ 'probe.kind': `must be one of ${PROBE_KINDS.join(', ')}` });
-  const { value, error } = SCHEMAS_BY_KIND[known].validate(given, VALIDATION_OPTIONS) as { value: ProbeWithHeaders; error?: ValidationError };
+  const { value, error } = SCHEMAS_BY_KIND[known].validate(given, VALIDATION_OPTIONS) as {
+    value: ProbeWithHeaders;
+    error?: ValidationError;
+  };
   if (error !== undefined) {
     throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [`probe.${path.join('.')}`, message])));
   }
@@ -245,7 +250,8 @@ export function validateProbe(given: unknown): ProbeWithHeaders {
 }
 
 /** Adds defaults of fields that an older version did not have. */
-export const parseProbe = (stored: Probe): Probe => SCHEMAS_BY_KIND[stored.kind].validate(stored, VALIDATION_OPTIONS).value as Probe;
+export const parseProbe = (stored: Probe): Probe =>
+  SCHEMAS_BY_KIND[stored.kind].validate(stored, VALIDATION_OPTIONS).value as Probe;
 
 /**
  * Rejects probes that are always down, and fields without effect.

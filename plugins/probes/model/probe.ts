@@ -3,7 +3,12 @@
  * encrypted and never shown again.
  */
 import type { OutboundMethod } from '../../../ports/outbound.js';
-import { DATABASE_KINDS, type DatabaseKind, type RecordType, type StartTlsProtocol } from '../../../ports/network-probe.js';
+import {
+  DATABASE_KINDS,
+  type DatabaseKind,
+  type RecordType,
+  type StartTlsProtocol,
+} from '../../../ports/network-probe.js';
 import type { Doc } from '../../../ports/store.js';
 
 export const PROBE_KINDS = ['http', 'tcp', 'tls', 'dns', 'icmp', 'websocket', 'grpc', ...DATABASE_KINDS] as const;
@@ -88,7 +93,8 @@ export interface IcmpProbe extends CommonFields {
   host: string;
 }
 
-export type Probe = HttpProbe | PortProbe | TlsProbe | DnsProbe | IcmpProbe | WebSocketProbe | GrpcProbe | DatabaseProbe;
+export type Probe =
+  HttpProbe | PortProbe | TlsProbe | DnsProbe | IcmpProbe | WebSocketProbe | GrpcProbe | DatabaseProbe;
 
 export type ProbeWithHeaders = Probe & { headers?: Readonly<Record<string, string>> };
 

@@ -89,13 +89,16 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
   const created = async (request: HttpRequest): Promise<Redirect> => {
     const form = getFormFields(request);
     const name = getFormText(form, 'source');
-    if (!MONITOR_SOURCE_PATTERN.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    if (!MONITOR_SOURCE_PATTERN.test(name))
+      throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     const checked = await probes.prepare(readProbeForm(form), name);
     const { principal } = request;
     const actor = principal.kind === 'session' ? principal.username : '';
     await watchdog.create({ source: name, name: getFormText(form, 'name') || null }, actor);
     await probes.save(name, checked);
-    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : formatTarget(checked.probe) });
+    await audit.record(principal, 'monitor.created', name, {
+      probe: checked === null ? '' : formatTarget(checked.probe),
+    });
     return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
   };
 

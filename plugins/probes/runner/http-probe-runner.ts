@@ -80,7 +80,12 @@ export class HttpProbeRunner {
     }
   }
 
-  #request(probe: HttpProbeWithHeaders, step: RequestStep, cookies: string, timeoutMs: number): Promise<OutboundResponse> {
+  #request(
+    probe: HttpProbeWithHeaders,
+    step: RequestStep,
+    cookies: string,
+    timeoutMs: number,
+  ): Promise<OutboundResponse> {
     const { url, method, policy } = step;
     const { ca_pem, insecure, resolver } = probe;
     const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? toLowerCaseNames(probe.headers ?? {}) : {};
@@ -104,7 +109,9 @@ export class HttpProbeRunner {
       timeoutMs,
       maxBytes: shouldReadText(probe) ? MAX_BODY_BYTES : MAX_EXCERPT_CHARACTERS,
       decode: true,
-      partial: shouldReadText(probe) ? { waitMs: Infinity, ...getStopCondition(probe) } : { waitMs: EXCERPT_TIMEOUT_MS },
+      partial: shouldReadText(probe)
+        ? { waitMs: Infinity, ...getStopCondition(probe) }
+        : { waitMs: EXCERPT_TIMEOUT_MS },
       certificate: true,
       policy,
     });
@@ -191,7 +198,11 @@ function findTextFault(
   return null;
 }
 
-function findJsonFault({ json_path, json_value }: HttpProbe, text: string, response: OutboundResponse): ResponseFault | null {
+function findJsonFault(
+  { json_path, json_value }: HttpProbe,
+  text: string,
+  response: OutboundResponse,
+): ResponseFault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
   if (response.truncated && response.waited_ms === undefined)
     return { says: `The answer is longer than ${MAX_BODY_BYTES / 1024} KiB, so its JSON is not read` };
@@ -205,4 +216,5 @@ function findJsonFault({ json_path, json_value }: HttpProbe, text: string, respo
   return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
 }
 
-const truncate = (text: string): string => (text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text);
+const truncate = (text: string): string =>
+  text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;

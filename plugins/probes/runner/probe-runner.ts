@@ -79,7 +79,9 @@ export class ProbeRunner {
   }
 
   async #runConnect(
-    probe: (PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (ProbeWithHeaders & { kind: 'websocket'; tls: boolean })) & {
+    probe: (
+      PortProbe | TlsProbe | GrpcProbe | DatabaseProbe | (ProbeWithHeaders & { kind: 'websocket'; tls: boolean })
+    ) & {
       tlsHost?: string;
     },
     host: string,

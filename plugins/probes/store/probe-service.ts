@@ -79,7 +79,9 @@ export class ProbeService {
     const faults: Record<string, string | null> = {
       ...('host' in open && { host: reach.checkHost(open.host, policy) }),
       ...(open.kind === 'http' && { url: outbound.checkUrl(open.url, policy) }),
-      ...(open.kind === 'websocket' && { url: validateWebSocketUrl(open.url, (url) => outbound.checkUrl(url, policy)) }),
+      ...(open.kind === 'websocket' && {
+        url: validateWebSocketUrl(open.url, (url) => outbound.checkUrl(url, policy)),
+      }),
       resolver: open.resolver === null ? null : reach.checkResolver(open.resolver, policy),
       ca_pem: !('ca_pem' in open) || open.ca_pem === null ? null : reach.findAuthorityFault(open.ca_pem),
     };

@@ -49,7 +49,9 @@ export class BrandService implements SellerBrands {
       const { items } = await this.rows.find({ filter: { seller: { gt: '' } }, limit: MAX_COMPARED_PROJECTS + 1 });
       const [first] = items;
       const same =
-        first !== undefined && items.length <= MAX_COMPARED_PROJECTS && items.every(({ seller }) => seller === first.seller);
+        first !== undefined &&
+        items.length <= MAX_COMPARED_PROJECTS &&
+        items.every(({ seller }) => seller === first.seller);
       return same ? toSellerBrand(first.id, first) : null;
     });
   }

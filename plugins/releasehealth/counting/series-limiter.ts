@@ -70,7 +70,8 @@ export class SeriesLimiter {
     const isFull = vouched
       ? !byToken && hour.countEnvironments(about.version_key) >= MAX_ENVIRONMENTS
       : hour.unvouchedCount >= MAX_SERIES;
-    if (isFull) return toOtherVersions(vouched ? { ...about, environment: '' } : { ...about, ...OTHER_VERSIONS_SERIES });
+    if (isFull)
+      return toOtherVersions(vouched ? { ...about, environment: '' } : { ...about, ...OTHER_VERSIONS_SERIES });
     hour.add(id, about, vouched);
     return { id, ...about, ...(vouched && { vouched: 1 }) };
   }

@@ -40,7 +40,9 @@ export class SessionDeduplicator {
     const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
     const started = first && this.#markCounted(`${id} started`) ? { started: 1 } : {};
     if (outcome === 'ok') return started;
-    const noted = this.#canRecordTrouble(project) ? await this.#recordTrouble(id, outcome) : this.#remember(id, outcome);
+    const noted = this.#canRecordTrouble(project)
+      ? await this.#recordTrouble(id, outcome)
+      : this.#remember(id, outcome);
     return { ...started, ...noted };
   }
 

@@ -166,7 +166,10 @@ export class AccessFileGenerator {
   }
 
   async #isComplete(product: string): Promise<boolean> {
-    const ours = await Promise.all([this.#hasOwnHeader(product, '.htaccess'), this.#hasOwnHeader(product, '.htpasswd')]);
+    const ours = await Promise.all([
+      this.#hasOwnHeader(product, '.htaccess'),
+      this.#hasOwnHeader(product, '.htpasswd'),
+    ]);
     const whole = ours.every(Boolean);
     if (whole) this.#protected.add(product);
     return whole;

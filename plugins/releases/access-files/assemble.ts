@@ -99,7 +99,10 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
       jobs: [
         { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.run()) },
       ],
-      extensions: [extend(ACCOUNT_CHANGE_LISTENERS, { onChange: changed }), extend(LICENSE_CHANGE_LISTENERS, { onChange: changed })],
+      extensions: [
+        extend(ACCOUNT_CHANGE_LISTENERS, { onChange: changed }),
+        extend(LICENSE_CHANGE_LISTENERS, { onChange: changed }),
+      ],
     },
   };
 }

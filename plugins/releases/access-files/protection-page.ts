@@ -26,7 +26,10 @@ const PROTECTION_LABELS: Record<ProtectionState, string> = {
 };
 
 const redirectBack = ({ protection }: ReleaseStoreState, done: string): Redirect =>
-  new Redirect(PAGE_PATH, { tone: PROTECTION_TONES[protection], message: `${done} The store is ${PROTECTION_LABELS[protection]}.` });
+  new Redirect(PAGE_PATH, {
+    tone: PROTECTION_TONES[protection],
+    message: `${done} The store is ${PROTECTION_LABELS[protection]}.`,
+  });
 
 export function protectionPages(
   care: StoreProtectionService,

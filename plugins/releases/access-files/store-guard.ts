@@ -56,7 +56,9 @@ export class StoreGuard implements BasicGuard {
       const line = entries.get(given.username) ?? null;
       // A throttled caller whose key has no line is rejected without hashing.
       const fits = (line !== null || !pressed) && (await this.#verifyLicenseKey(given, line));
-      return fits ? { open: true, username: given.username } : createDeniedVerdict(`The license key opens nothing here. ${CREDENTIALS_HINT}`);
+      return fits
+        ? { open: true, username: given.username }
+        : createDeniedVerdict(`The license key opens nothing here. ${CREDENTIALS_HINT}`);
     }
     return this.#verifyAccount(given, entries.get(given.username) ?? null, request);
   }

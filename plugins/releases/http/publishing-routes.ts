@@ -64,7 +64,7 @@ function toSelectedRelease(principal: Principal, said: ReleaseSelector, field = 
   return { product: said.product, channel, version: checkVersion(said.version), platform };
 }
 
-const haveOutcome = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
+const hasOutcome = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
   published.every((one) => one.outcome === outcome);
 
 export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): RouteSpec[] {
@@ -160,15 +160,20 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
         const said = body as Omit<ReleaseSelector, 'channel'> & { from: string; to: string; rollout_percent?: number };
         const chosen = toSelectedRelease(principal, { ...said, channel: said.from }, 'from');
         const to = checkChannel(said.to, invalid, 'to');
-        const published = await changes.promote(principal, chosen, to, said.rollout_percent, getDisplayName(principal), () =>
-          call.reauthorize(),
+        const published = await changes.promote(
+          principal,
+          chosen,
+          to,
+          said.rollout_percent,
+          getDisplayName(principal),
+          () => call.reauthorize(),
         );
         const releases = published.map(({ release }) => toReleaseView(release));
         const closed = [...new Set(published.flatMap((one) => one.closed))];
         return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {
           release: releases[0],
           releases,
-          unchanged: haveOutcome(published, 'unchanged'),
+          unchanged: hasOutcome(published, 'unchanged'),
           replaced: published.some(({ outcome }) => outcome === 'replaced'),
           closed_items: closed,
           closed_refs: await listItemRefs(deps, closed),
@@ -195,5 +200,7 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
   ];
 }
 
-const listItemRefs = async ({ bugs }: Pick<ReleaseServices['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
-  (await bugs()?.listRefs(ids)) ?? [];
+const listItemRefs = async (
+  { bugs }: Pick<ReleaseServices['deps'], 'bugs'>,
+  ids: readonly string[],
+): Promise<string[]> => (await bugs()?.listRefs(ids)) ?? [];

@@ -160,7 +160,10 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
           format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
         }),
       },
-      output: joi.alternatives(pubkeyAnswer, withJsonSchema({ contentMediaType: 'application/x-pem-file' }, joi.string())),
+      output: joi.alternatives(
+        pubkeyAnswer,
+        withJsonSchema({ contentMediaType: 'application/x-pem-file' }, joi.string()),
+      ),
       errors: ['not_found'],
       handle: async ({ query }) => {
         const key = await signer.getKey();

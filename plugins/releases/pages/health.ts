@@ -68,7 +68,8 @@ function toHealthRow(health: VersionHealth | undefined, version: string | undefi
   };
 }
 
-const formatPercent = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
+const formatPercent = (share: number | null): string | null =>
+  share === null ? null : `${(share * 100).toFixed(2)} %`;
 
 function computeTrend(
   own: VersionHealth | undefined,

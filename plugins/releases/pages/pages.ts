@@ -23,7 +23,14 @@ import { listChannels, parsePercent } from './form-options.js';
 import { listShownFaults } from './faults.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
-import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, RELEASES_TITLE } from './release-display.js';
+import {
+  RELEASE_ADMIN_AUTH,
+  RELEASES_CRUMB,
+  RELEASE_MEMBER_AUTH,
+  toAdoptionShares,
+  toShownRelease,
+  RELEASES_TITLE,
+} from './release-display.js';
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_FILES = 200;
@@ -103,7 +110,8 @@ function createActionPage(
   );
 }
 
-const redirectToRelease = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
+const redirectToRelease = (id: string, message: string): Redirect =>
+  new Redirect(`/releases/${id}`, { tone: 'success', message });
 
 export function releasePages(services: ReleaseServices): PageSpec[] {
   const { changes, docs } = services;
@@ -166,7 +174,10 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
       const reason = toText(body['reason']).trim();
       if (reason === '') throw invalid({ reason: 'say why the rollout is stopped' });
       await changes.haltManually(request.principal, toSelection(doc), reason);
-      return redirectToRelease(doc.id, `${doc.version} is halted: no machine is offered it until the rollout is set again.`);
+      return redirectToRelease(
+        doc.id,
+        `${doc.version} is halted: no machine is offered it until the rollout is set again.`,
+      );
     }),
     createActionPage(services, 'withdraw', async ({ request, doc }, body) => {
       await changes.withdraw(request.principal, toSelection(doc), toText(body['reason']));

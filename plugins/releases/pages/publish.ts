@@ -139,7 +139,12 @@ export const publishPages = (services: ReleaseServices): PageSpec[] => [
     path: PAGE_PATH,
     title: PAGE_TITLE,
     access: RELEASE_ADMIN_AUTH,
-    upload: { file: 'package', fields: FORM_FIELDS, fieldBytes: MAX_NOTES_BYTES * 4, bytes: services.deps.packageBytes },
+    upload: {
+      file: 'package',
+      fields: FORM_FIELDS,
+      fieldBytes: MAX_NOTES_BYTES * 4,
+      bytes: services.deps.packageBytes,
+    },
     handle: (request) => publish(services, request),
   },
 ];

@@ -67,7 +67,9 @@ export class ChannelDocumentWriter {
       const due = this.index.listChannels(product).filter((channel) => {
         const known = stated.get(getChannelId(product, channel));
         return (
-          known === undefined || hasElapsed(known.issued_at, RENEWAL_AGE_MS - HOUR_MS, now) || known.key_id !== key.key_id
+          known === undefined ||
+          hasElapsed(known.issued_at, RENEWAL_AGE_MS - HOUR_MS, now) ||
+          known.key_id !== key.key_id
         );
       });
       if (signal?.aborted === true) return;

@@ -72,7 +72,8 @@ export class LatestFileRepairer {
   async #listDifferingChannels(product: string): Promise<string[]> {
     const differs: string[] = [];
     for (const channel of this.index.listChannels(product)) {
-      const fits = (document: unknown): boolean => isEqualJson(getReleases(document), this.#getExpectedReleases(product, channel));
+      const fits = (document: unknown): boolean =>
+        isEqualJson(getReleases(document), this.#getExpectedReleases(product, channel));
       if (!(await this.#matchesFile([product, channel, LATEST_FILE_NAME], fits))) differs.push(channel);
     }
     return differs;
@@ -85,7 +86,9 @@ export class LatestFileRepairer {
       if (typeof channels !== 'object' || channels === null) return false;
       return (
         isEqualJson(Object.keys(channels).toSorted(), names) &&
-        names.every((name) => isEqualJson(getReleases(getMember(channels, name)), this.#getExpectedReleases(product, name)))
+        names.every((name) =>
+          isEqualJson(getReleases(getMember(channels, name)), this.#getExpectedReleases(product, name)),
+        )
       );
     });
   }

@@ -111,12 +111,16 @@ export class PackageReceiver {
    * Returns the package's metadata, and warnings about unknown names in it.
    * @throws ServiceError validation_failed
    */
-  parseMeta(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): { meta: PackageMeta; warnings: string[] } {
+  parseMeta(
+    headers: DeclaredPackage,
+    fields: Readonly<Record<string, string>>,
+  ): { meta: PackageMeta; warnings: string[] } {
     const field = fields['meta'] === undefined ? 'x-package-meta' : 'meta';
     const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decodeBase64(headers.meta, field));
     const given = parseJson(text, field);
     const { value, error } = metaSchema.validate(given, STRICT_VALIDATION);
-    if (error === undefined) return { meta: value as PackageMeta, warnings: listUnknownFields(META_DESCRIPTION, { meta: given }) };
+    if (error === undefined)
+      return { meta: value as PackageMeta, warnings: listUnknownFields(META_DESCRIPTION, { meta: given }) };
     const [detail] = error.details;
     throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
   }
@@ -130,7 +134,9 @@ export class PackageReceiver {
     platform: Platform,
     meta: PackageMeta,
   ): Promise<{ facts: Omit<PackageFacts, 'notes'>; warnings: string[] }> {
-    const contents = await mapPackageErrors(() => this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }));
+    const contents = await mapPackageErrors(() =>
+      this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }),
+    );
     if (meta.entry !== null && !contents.files.some(({ path }) => path === meta.entry)) {
       throw invalid({ 'meta.entry': 'must be the path of a file in the package' });
     }

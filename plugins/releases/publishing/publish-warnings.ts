@@ -18,10 +18,17 @@ interface CheckedRelease {
 
 /** @param others the other releases of this channel and platform, in any order */
 export function listPublishWarnings(release: CheckedRelease, others: readonly EarlierRelease[]): string[] {
-  return [...findMissingPatterns(release, others), ...findUnpreservedTargets(release), ...findMissingSteps(release, others)];
+  return [
+    ...findMissingPatterns(release, others),
+    ...findUnpreservedTargets(release),
+    ...findMissingSteps(release, others),
+  ];
 }
 
-function findMissingPatterns({ version, preserve_patterns }: CheckedRelease, others: readonly EarlierRelease[]): string[] {
+function findMissingPatterns(
+  { version, preserve_patterns }: CheckedRelease,
+  others: readonly EarlierRelease[],
+): string[] {
   const before = others
     .filter((other) => other.withdrawn_at === null && compareVersions(other.version, version) < 0)
     .reduce<EarlierRelease | null>((a, b) => (a !== null && compareVersions(a.version, b.version) >= 0 ? a : b), null);

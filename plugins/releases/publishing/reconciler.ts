@@ -78,7 +78,11 @@ export class ReleaseReconciler {
    */
   async finishOpen(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: toIsoString(before) } };
-    for await (const docs of iteratePages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE_SIZE })) {
+    for await (const docs of iteratePages(this.deps.releases, {
+      filter,
+      sort: [['open_at', 'asc']],
+      limit: PAGE_SIZE,
+    })) {
       for (const { id, product } of docs) {
         if (signal?.aborted === true) return;
         await this.#finish(id, product);

@@ -12,7 +12,13 @@ import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../release-place.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
-import { ReleasePublisher, buildRolloutFields, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
+import {
+  ReleasePublisher,
+  buildRolloutFields,
+  type PackageFacts,
+  type PublishedRelease,
+  type PublishRequest,
+} from './publisher.js';
 import { ReleaseRepository } from './release-repository.js';
 
 export interface SelectedRelease {
@@ -38,7 +44,8 @@ export class ReleaseChangeService {
    * @throws ServiceError not_found, reason_required
    */
   async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
-    if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON_REQUIRED);
+    if (reason.trim() === '')
+      throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON_REQUIRED);
     await this.listSelected(chosen);
     return this.lock.run(chosen.product, async () => {
       const result: ReleaseDoc[] = [];
@@ -77,7 +84,10 @@ export class ReleaseChangeService {
       if (doc === undefined || doc.withdrawn_at !== null) throw createWithdrawnError(chosen);
       const at = this.deps.clock.iso();
       const before = { rollout_percent: doc.rollout_percent, halted_at: doc.halted_at };
-      await this.#recordAudit(principal, 'release.rollout', doc, {}, before, { rollout_percent: percent, halted_at: null });
+      await this.#recordAudit(principal, 'release.rollout', doc, {}, before, {
+        rollout_percent: percent,
+        halted_at: null,
+      });
       const changed = await this.docs.update(doc, { ...buildRolloutFields(doc.product, percent, at), open_at: at });
       return (await this.finisher.finish(changed)).release;
     });

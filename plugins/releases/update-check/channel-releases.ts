@@ -170,7 +170,10 @@ export function selectOffer(view: PlatformView, version: string, instance: strin
   const reaches = ({ release }: OfferCandidate): boolean => isInRollout(release.rollout_percent, instance, release.id);
   const fits = ({ release: { min_version } }: OfferCandidate): boolean =>
     min_version === null || compareVersions(min_version, version) <= 0;
-  const newer = (than: OfferCandidate | undefined, wanted: (one: OfferCandidate) => boolean): OfferCandidate | undefined => {
+  const newer = (
+    than: OfferCandidate | undefined,
+    wanted: (one: OfferCandidate) => boolean,
+  ): OfferCandidate | undefined => {
     const bound = than?.order ?? Infinity;
     const found = partial.find((one) => one.order > bound || wanted(one));
     return found !== undefined && found.order < bound ? found : than;

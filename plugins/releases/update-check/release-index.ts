@@ -135,7 +135,12 @@ export class ReleaseIndex {
     }
     this.#hasUnreadable = lacks;
     if (changed || whole || elapsed - this.#statementsAt >= STATEMENT_POLL_MS) {
-      for await (const docs of iteratePages(statements, { filter, sort, limit: PAGE_SIZE, damaged: this.#damage.report }))
+      for await (const docs of iteratePages(statements, {
+        filter,
+        sort,
+        limit: PAGE_SIZE,
+        damaged: this.#damage.report,
+      }))
         docs.forEach((doc) => this.updateStatement(doc));
       this.#statementsAt = elapsed;
     }
@@ -206,10 +211,17 @@ export class ReleaseIndex {
   }
 
   #countReleases(product: string): number {
-    return this.listChannels(product).reduce((n, name) => n + [...this.getChannel(product, name).releases.listAll()].length, 0);
+    return this.listChannels(product).reduce(
+      (n, name) => n + [...this.getChannel(product, name).releases.listAll()].length,
+      0,
+    );
   }
 
-  async #updateChannel(key: string, docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string>): Promise<void> {
+  async #updateChannel(
+    key: string,
+    docs: readonly ReleaseDoc[],
+    manifests: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const shown = this.#channels.get(key);
     const releases = shown?.releases ?? new ChannelReleases();
     const changed = docs.filter((doc) => releases.add(toCachedRelease(doc)));

@@ -78,7 +78,8 @@ export class UpdateCheckService {
     if (given !== undefined && given.shown === shown && given.require_signed === require_signed) return given.reply;
     const reply = this.#buildResponse(question, shown, require_signed);
     const { body } = reply;
-    if (typeof body === 'string' && body.length <= MAX_CACHED_RESPONSE_UNITS) this.#responses.set(key, { shown, require_signed, reply });
+    if (typeof body === 'string' && body.length <= MAX_CACHED_RESPONSE_UNITS)
+      this.#responses.set(key, { shown, require_signed, reply });
     return reply;
   }
 

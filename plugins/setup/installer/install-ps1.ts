@@ -5,7 +5,8 @@
 import { NOT_BUILT_MESSAGE, type InstallScriptContext } from './install-sh.js';
 
 /** PowerShell treats typographic quotes as plain ones. */
-const quoteForPowerShell = (text: string): string => `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, (quote) => quote + quote)}'`;
+const quoteForPowerShell = (text: string): string =>
+  `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, (quote) => quote + quote)}'`;
 
 export function renderInstallPs1({ url, files }: InstallScriptContext): string {
   const agent = files.find(({ runtime }) => runtime === 'win-x64');

@@ -51,7 +51,10 @@ export function buildInstallerRoutes(installers: Installers, baseUrl: () => stri
   const serve = async (request: HttpRequest): Promise<Answer> => {
     const { name = '' } = request.params;
     if (name === 'install.sh')
-      return text(renderInstallSh(await facts()), 'text/x-shellscript; charset=utf-8').header('cache-control', 'no-cache');
+      return text(renderInstallSh(await facts()), 'text/x-shellscript; charset=utf-8').header(
+        'cache-control',
+        'no-cache',
+      );
     if (name === 'install.ps1') return text(renderInstallPs1(await facts())).header('cache-control', 'no-cache');
     if (installers.getPendingManifest() !== null) throw createNotBuiltError();
     const manifest = await installers.readManifest();

@@ -1,5 +1,13 @@
 import joi from 'joi';
-import { created, deleted, withSchemaName, withJsonSchema, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  withSchemaName,
+  withJsonSchema,
+  whole,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MAX_LOGO_BYTES } from '../../../lib/brand/logo.js';
 import {

@@ -23,7 +23,12 @@ interface FeedEntry {
 function listEntries(announcements: readonly AnnouncementDoc[]): FeedEntry[] {
   const entry = ({ title, components }: AnnouncementDoc, { id, at, state, text }: AnnouncementUpdate): FeedEntry => {
     const about = components.length === 0 ? '' : `\n\n${components.join(', ')}`;
-    return { id: `urn:uuid:${id}`, at, title: `${title}: ${ANNOUNCEMENT_STATE_LABELS[state].toLowerCase()}`, text: text + about };
+    return {
+      id: `urn:uuid:${id}`,
+      at,
+      title: `${title}: ${ANNOUNCEMENT_STATE_LABELS[state].toLowerCase()}`,
+      text: text + about,
+    };
   };
   return announcements
     .flatMap((one) => one.updates.map((update) => entry(one, update)))

@@ -76,7 +76,10 @@ function toDayColumn(watched: number, warning: number, down: number): DayColumn 
   return { state: watched > 0 ? 'up' : 'none', minutes: null };
 }
 
-export function listComponentMonitors({ sources, subtree }: StatusPageComponent, all: MonitorIndex): MonitorCondition[] {
+export function listComponentMonitors(
+  { sources, subtree }: StatusPageComponent,
+  all: MonitorIndex,
+): MonitorCondition[] {
   const found = new Map<string, MonitorCondition>();
   const queue = subtree === null ? [] : [subtree];
   for (const source of sources) {

@@ -20,7 +20,9 @@ export const COMPONENT_STATE_LABELS: Readonly<Record<ComponentState, { one: stri
   none: { one: 'No data', all: 'Nothing is known yet', tone: 'none' },
 };
 
-export const STATE_BADGES: Readonly<Record<ComponentState, readonly [word: string, colour: keyof typeof BADGE_COLOURS]>> = {
+export const STATE_BADGES: Readonly<
+  Record<ComponentState, readonly [word: string, colour: keyof typeof BADGE_COLOURS]>
+> = {
   up: ['operational', 'green'],
   warning: ['degraded', 'yellow'],
   down: ['outage', 'red'],

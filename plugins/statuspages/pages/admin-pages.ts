@@ -26,7 +26,8 @@ const MAX_SHOWN_ANNOUNCEMENTS = 50;
 
 export const getPageHref = (id: string): string => `${LIST_PATH}/${encodeURIComponent(id)}`;
 
-const redirectTo = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+const redirectTo = (location: string, message: string): Redirect =>
+  new Redirect(location, { tone: 'success', message });
 
 export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   const { pages, announcements, projects, clock, timezone } = services;
@@ -126,7 +127,10 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       async (request) => {
         const fields = readPageFields(request, true) as PageFields & { slug: string; title: string };
         const made = await pages.create(fields, request.principal);
-        return redirectTo(getPageHref(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
+        return redirectTo(
+          getPageHref(made.id),
+          'The page is made. Add its components, look at the preview, and publish it.',
+        );
       },
       (request, problem) => editor(request, problem),
     ),

@@ -60,7 +60,9 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
       page: pages.toView(page),
       announcement: view,
       word: ANNOUNCEMENT_STATE_LABELS[view.state],
-      updates: doc.updates.toReversed().map((one) => Object.assign({ word: ANNOUNCEMENT_STATE_LABELS[one.state] }, one)),
+      updates: doc.updates
+        .toReversed()
+        .map((one) => Object.assign({ word: ANNOUNCEMENT_STATE_LABELS[one.state] }, one)),
       states: listStates(doc.kind).map((value) => ({ value, label: ANNOUNCEMENT_STATE_LABELS[value] })),
       form: problem === undefined ? { state: view.state } : getFormFields(request),
       here: `${hrefOf(page)}/announcements/${doc.id}`,

@@ -47,7 +47,7 @@ export function renderLockedPage(locked: LockedResponseKind, path: string): View
 }
 
 /** A shown page, or a form submission that redirects to it, proves the right password. */
-export function getAuthenticatedPagePath({ params, address }: HttpRequest, answer: object): string | null {
+export function getPasswordProof({ params, address }: HttpRequest, answer: object): string | null {
   const isRight =
     answer instanceof Redirect
       ? answer.cookies.length > 0
@@ -68,7 +68,7 @@ export function buildPasswordPage(
     path: `/status-page/{slug}${page.path}/password`,
     title: 'Status',
     access: 'public',
-    limits: { bucket: 'login', proves: getAuthenticatedPagePath },
+    limits: { bucket: 'login', proves: getPasswordProof },
     onOwnHosts: true,
     input: page.input,
     again: ({ message }) => renderPasswordForm(null, message, 403),

@@ -15,7 +15,13 @@ import { hasPassword, getPagePath, toStatusPageView, type StatusPageDoc } from '
 import { STATE_BADGES } from '../model/state-labels.js';
 import type { StatusPageServices } from '../services.js';
 import { buildSubscribePages } from './subscribe-pages.js';
-import { renderLockedPage, buildPasswordPage, getAuthenticatedPagePath, type StatusPageFinder, type LockedResponseKind } from './password-page.js';
+import {
+  renderLockedPage,
+  buildPasswordPage,
+  getPasswordProof,
+  type StatusPageFinder,
+  type LockedResponseKind,
+} from './password-page.js';
 
 const MAX_PAGE_AGE_MS = 1_600;
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -46,7 +52,12 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
 
   const shownTo = (
     path: string,
-    { input, page: need, make, locked }: Pick<PageSpec, 'input'> & { page: StatusPageFinder; make: PageRenderer; locked: LockedResponseKind },
+    {
+      input,
+      page: need,
+      make,
+      locked,
+    }: Pick<PageSpec, 'input'> & { page: StatusPageFinder; make: PageRenderer; locked: LockedResponseKind },
   ): PageSpec => ({
     path: `/status-page/{slug}${path}`,
     title: 'Status',
@@ -58,7 +69,7 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
         return page !== null && hasPassword(page);
       },
     },
-    limits: { bucket: 'rest', proves: getAuthenticatedPagePath },
+    limits: { bucket: 'rest', proves: getPasswordProof },
     basic: lock,
     input,
     handle: async (request) => {
@@ -143,7 +154,10 @@ const getHomePath = (page: StatusPageDoc, { headers }: HttpRequest): string =>
     ? '/'
     : getPagePath(page);
 
-async function getLogoResponse(shown: StatusPageServices['shown'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
+async function getLogoResponse(
+  shown: StatusPageServices['shown'],
+  page: StatusPageDoc,
+): Promise<ReturnType<typeof text>> {
   const logo = await shown.getLogo(page);
   if (logo === null) throw notFound('such picture');
   const picture = text(logo.bytes, logo.type);

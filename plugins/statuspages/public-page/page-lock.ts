@@ -96,4 +96,8 @@ export class PageLockService implements BasicGuard {
 }
 
 export const TOO_MANY_MESSAGE = 'Too many wrong passwords. Try again later.';
-const DENIED_VERDICT: BasicDecision = { open: false, code: 'unauthorized', message: 'The password of this page is wrong.' };
+const DENIED_VERDICT: BasicDecision = {
+  open: false,
+  code: 'unauthorized',
+  message: 'The password of this page is wrong.',
+};

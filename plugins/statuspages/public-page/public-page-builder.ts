@@ -17,7 +17,13 @@ import {
   type MonitorIndex,
   type ComponentState,
 } from '../model/component-condition.js';
-import { HISTORY_DAYS, MAX_SHOWN_MONITORS, getPagePath, type StatusPageComponent, type StatusPageDoc } from '../model/status-page.js';
+import {
+  HISTORY_DAYS,
+  MAX_SHOWN_MONITORS,
+  getPagePath,
+  type StatusPageComponent,
+  type StatusPageDoc,
+} from '../model/status-page.js';
 import { COMPONENT_STATE_LABELS, ANNOUNCEMENT_STATE_LABELS } from '../model/state-labels.js';
 import { AnnouncementService } from '../store/announcement-service.js';
 import { StatusPageService } from '../store/status-page-service.js';
@@ -80,7 +86,8 @@ export class PublicPageBuilder {
     const open = told.filter(({ over }) => !over);
     const state = findWorstState(components.map((one) => one.state));
     const incidents = open.filter(({ planned }) => !planned).length;
-    const heading = state === 'up' && incidents > 0 ? 'We are working on an incident' : COMPONENT_STATE_LABELS[state].all;
+    const heading =
+      state === 'up' && incidents > 0 ? 'We are working on an incident' : COMPONENT_STATE_LABELS[state].all;
     const base = getPagePath(page);
     const files = preview ? `${base}/preview/${page.preview_key}` : base;
     return {

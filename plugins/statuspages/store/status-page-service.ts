@@ -246,7 +246,12 @@ export class StatusPageService {
   }
 }
 
-const toComponent = ({ name, sources = [], subtree = null, details = false }: ComponentFields): StatusPageComponent => ({
+const toComponent = ({
+  name,
+  sources = [],
+  subtree = null,
+  details = false,
+}: ComponentFields): StatusPageComponent => ({
   name: cleanText(name),
   sources: [...new Set(sources)],
   subtree,

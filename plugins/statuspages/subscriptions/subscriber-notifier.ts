@@ -66,7 +66,10 @@ export class SubscriberNotifier {
     while (this.#again) {
       this.#again = false;
       await this.#enqueueDue();
-      for await (const doc of iterateItems(this.deps.announcements, { filter: { mails_at: { gt: '' } }, limit: BATCH_SIZE }))
+      for await (const doc of iterateItems(this.deps.announcements, {
+        filter: { mails_at: { gt: '' } },
+        limit: BATCH_SIZE,
+      }))
         await this.#sendAnnouncement(doc);
     }
   }
@@ -74,7 +77,10 @@ export class SubscriberNotifier {
   async #enqueueDue(): Promise<void> {
     const { announcements, clock, ids } = this.deps;
     const now = clock.iso();
-    for await (const doc of iterateItems(announcements, { filter: { mail_due_at: { gt: '', lte: now } }, limit: BATCH_SIZE })) {
+    for await (const doc of iterateItems(announcements, {
+      filter: { mail_due_at: { gt: '', lte: now } },
+      limit: BATCH_SIZE,
+    })) {
       const { id, mail_due_at = null } = doc;
       const entry: AnnouncementMail = { id: ids.uuid(), at: now, state: getAnnouncementState(doc, now), text: null };
       const set = { mails_at: formatMailMarker(entry), mail_due_at: getNextMailTime(doc, now) };

@@ -56,7 +56,10 @@ export class SubscriberService {
       if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw createFullError();
     const key = toSubscriberKey(page_id, email);
     const token = ids.secret(43);
-    const pending = { confirm_hash: hashConfirmationToken(token), confirm_until: toIsoString(clock.now() + CONFIRMATION_LIFETIME_MS) };
+    const pending = {
+      confirm_hash: hashConfirmationToken(token),
+      confirm_until: toIsoString(clock.now() + CONFIRMATION_LIFETIME_MS),
+    };
     const renewed = await subscribers.change({ key, confirmed_at: null }, { set: pending });
     if (renewed !== null) return { subscriber: renewed.doc, token };
     const subscriber: SubscriberDoc = {

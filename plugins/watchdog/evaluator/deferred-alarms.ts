@@ -32,7 +32,10 @@ export class DeferredAlarmService {
    * Emits the alarms whose delay is over.
    * @param waiting suppressed monitors with `released_at`
    */
-  async emitDueAlarms(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
+  async emitDueAlarms(
+    waiting: readonly MonitorDoc[],
+    now: number,
+  ): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
     const family = await this.ancestry.loadAncestors(waiting);
     const { ids, config } = this.deps;
     const pending = waiting.map((doc): PendingWrite => {

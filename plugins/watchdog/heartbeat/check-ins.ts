@@ -34,7 +34,8 @@ export class MonitorCheckInService {
    */
   async take(checkIn: CheckIn, sender: CheckInSender): Promise<void> {
     const { source, phase, run, interval, cron, duration_ms } = checkIn;
-    if (!MONITOR_SOURCE_PATTERN.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
+    if (!MONITOR_SOURCE_PATTERN.test(source))
+      throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = toCaller(sender);
     const timing = toPingTiming(checkIn);
     const isNew = cron !== null && timing === null && (await this.deps.monitors.get(getMonitorId(source))) === null;
@@ -48,7 +49,11 @@ export class MonitorCheckInService {
     if (phase === 'start') await this.intake.recordRunStart(source, caller, ping);
     else {
       const metrics = duration_ms === null ? null : { duration_ms };
-      await this.intake.recordHeartbeat(parseHeartbeat({ source, status: phase, metrics }, undefined, true), caller, ping);
+      await this.intake.recordHeartbeat(
+        parseHeartbeat({ source, status: phase, metrics }, undefined, true),
+        caller,
+        ping,
+      );
     }
     if (isNew) await this.timeline.annotate(buildInvalidCronEntry(source, cron), caller);
   }

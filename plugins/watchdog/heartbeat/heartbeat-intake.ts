@@ -77,7 +77,11 @@ export class HeartbeatIntake {
    * @throws ServiceError source_mismatch (before any lookup), insufficient_scope, validation_failed
    *   (too many monitors)
    */
-  async recordHeartbeat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
+  async recordHeartbeat(
+    heartbeat: ReceivedHeartbeat,
+    caller: WatchdogCaller,
+    ping: Ping | null = null,
+  ): Promise<HeartbeatResult> {
     const taken = await this.#process(heartbeat, caller, ping, true);
     return taken as HeartbeatResult;
   }
@@ -283,7 +287,8 @@ export class HeartbeatIntake {
     const level = certificate === undefined ? known : getCertificateLevel(days_left, warn_days);
     // During a silence the level stays, so that the first probe afterwards reports it.
     if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
-      if (level > known) changeSet.emitCertificateExpiring({ days_left, expires_at }, formatCertificateReason(days_left));
+      if (level > known)
+        changeSet.emitCertificateExpiring({ days_left, expires_at }, formatCertificateReason(days_left));
       changeSet.assign({ certificate_level: level });
     }
     // A retry may still succeed, and an expiring certificate has its own event.

@@ -1,7 +1,11 @@
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-export function formatTransitionReason(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
+export function formatTransitionReason(
+  state: MonitorState,
+  { status, failed }: ReceivedHeartbeat,
+  alive: boolean,
+): string {
   if (!alive) return 'First heartbeat';
   if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;
   return state === 'up' ? 'Heartbeat' : `Announced ${status}`;

@@ -14,7 +14,12 @@ export interface RunEndHeartbeat extends ReceivedHeartbeat {
  * @param run `rid` of the run that ends; null when the heartbeat names none, which ends every open
  *   run
  */
-export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEndHeartbeat {
+export function endRun(
+  heartbeat: ReceivedHeartbeat,
+  before: MonitorDoc,
+  run: string | null,
+  now: number,
+): RunEndHeartbeat {
   if (!before.starts) return heartbeat;
   const { starts, duration_ms } = removeStart(before.starts, run ?? '', now);
   // A duration measured by the program takes precedence.

@@ -44,6 +44,9 @@ export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpe
     const label = days === undefined ? monitor.state : `${formatPercent(share)} in ${days} d`;
     const badge = type === 'json' ? JSON_FORMAT : SVG_FORMAT;
     const { name, state } = monitor;
-    return text(badge.write(name, label, STATE_COLORS[state]), badge.type).header('cache-control', 'public, max-age=30');
+    return text(badge.write(name, label, STATE_COLORS[state]), badge.type).header(
+      'cache-control',
+      'public, max-age=30',
+    );
   },
 });

@@ -51,7 +51,14 @@ const incidentSchema = withSchemaName(
 );
 const receiverSchema = withSchemaName(
   'AlarmReceiver',
-  whole({ kind: joi.string(), name: joi.string(), event: joi.string(), state: joi.string(), at: nullableTime, href: joi.string() }),
+  whole({
+    kind: joi.string(),
+    name: joi.string(),
+    event: joi.string(),
+    state: joi.string(),
+    at: nullableTime,
+    href: joi.string(),
+  }),
 );
 const incidentOutput = withSchemaName('IncidentAnswer', whole({ incident: incidentSchema }));
 const csvSchema = withJsonSchema({ contentMediaType: 'text/csv' }, joi.string());
@@ -121,7 +128,10 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       summary: 'One incident, and who was told of it',
       access: READ,
       input: { params },
-      output: withSchemaName('IncidentDetail', whole({ incident: incidentSchema, told: joi.array().items(receiverSchema) })),
+      output: withSchemaName(
+        'IncidentDetail',
+        whole({ incident: incidentSchema, told: joi.array().items(receiverSchema) }),
+      ),
       handle: async ({ params: { id = '' }, principal }) => {
         const caller = toWatchdogCaller(principal);
         const doc = await incidents.getIncident(id, caller);
@@ -137,7 +147,10 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       access: MANAGE,
       input: {
         params,
-        body: withSchemaName('IncidentChange', joi.object({ cause: joi.string().max(2_000).allow(null, '').required() })),
+        body: withSchemaName(
+          'IncidentChange',
+          joi.object({ cause: joi.string().max(2_000).allow(null, '').required() }),
+        ),
       },
       output: incidentOutput,
       handle: async ({ params: { id = '' }, body, principal }) => {
@@ -156,7 +169,10 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
       access: MANAGE,
       input: {
         params,
-        body: withSchemaName('IncidentCommentCreation', joi.object({ text: joi.string().min(1).max(5_000).required() })),
+        body: withSchemaName(
+          'IncidentCommentCreation',
+          joi.object({ text: joi.string().min(1).max(5_000).required() }),
+        ),
       },
       status: 201,
       output: incidentOutput,

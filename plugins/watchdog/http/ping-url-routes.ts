@@ -166,7 +166,10 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
     }
     return text('OK').header('cache-control', 'no-store');
   };
-  const query = joi.object({ rid: ridSchema.description('Pairs the start and the end of one of several runs'), ...timingFields });
+  const query = joi.object({
+    rid: ridSchema.description('Pairs the start and the end of one of several runs'),
+    ...timingFields,
+  });
   const limits = { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES } as const;
   return [
     {

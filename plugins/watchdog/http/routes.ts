@@ -59,7 +59,10 @@ const buildPingRoute = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   errors: ['source_mismatch'],
   handle: async (request) => {
     const caller = toWatchdogCaller(request.principal);
-    const { created: isNew, ...answer } = await intake.recordHeartbeat(parseHeartbeat(request.body as HeartbeatBody), caller);
+    const { created: isNew, ...answer } = await intake.recordHeartbeat(
+      parseHeartbeat(request.body as HeartbeatBody),
+      caller,
+    );
     beats();
     return isNew ? created(answer) : answer;
   },
@@ -149,7 +152,8 @@ const buildStatusRoute = ({ status: service }: WatchdogServices): RouteSpec => (
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: async (request) => text(await service.getStatusJson(request.query, toWatchdogReader(request.principal)), JSON_TYPE),
+  handle: async (request) =>
+    text(await service.getStatusJson(request.query, toWatchdogReader(request.principal)), JSON_TYPE),
 });
 
 const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({

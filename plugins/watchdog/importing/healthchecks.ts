@@ -34,7 +34,8 @@ function toImportedMonitor(check: SourceFields, at: number): ImportedMonitor {
   const notes = collectNotes(check);
   const slug = readText(check, 'slug');
   const name = readText(check, 'name') ?? slug ?? `check ${at + 1}`;
-  const uuid = UUID_PATTERN.exec(readText(check, 'uuid') ?? readText(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
+  const uuid =
+    UUID_PATTERN.exec(readText(check, 'uuid') ?? readText(check, 'ping_url') ?? '')?.[1]?.toLowerCase() ?? null;
   if (uuid === null) notes.push('Its ping address is not in the file (a read-only key?): make it a token of its own.');
   const unique = readText(check, 'unique_key');
   const tags = readTags((readText(check, 'tags') ?? '').split(/\s+/), notes);

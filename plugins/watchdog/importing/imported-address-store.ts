@@ -10,7 +10,8 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
 
 type AddressKind = 'address' | 'identity';
-const getAddressId = (kind: AddressKind, text: string): string => createHash('sha256').update(`${kind} ${text}`).digest('hex');
+const getAddressId = (kind: AddressKind, text: string): string =>
+  createHash('sha256').update(`${kind} ${text}`).digest('hex');
 
 @injectable()
 export class ImportedAddressStore {

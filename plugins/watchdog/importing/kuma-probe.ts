@@ -70,9 +70,15 @@ export function buildKumaProbe(type: string, monitor: SourceFields, notes: strin
 
 type InvertedField = false | { inverted: true };
 
-const buildTlsFields = (monitor: SourceFields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
+const buildTlsFields = (monitor: SourceFields): object =>
+  readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {};
 
-function buildDatabaseProbe(type: string, monitor: SourceFields, notes: string[], inverted: InvertedField): object | null {
+function buildDatabaseProbe(
+  type: string,
+  monitor: SourceFields,
+  notes: string[],
+  inverted: InvertedField,
+): object | null {
   const given = readText(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.hostname === '' || url.hostname.includes(',') || url.protocol.endsWith('+srv:')) {

@@ -18,7 +18,14 @@ import {
 const TEXT_COLUMNS = ['name', 'schedule', 'timezone', 'description', 'os', 'project'] as const;
 const NUMBER_COLUMNS = ['interval_seconds', 'period_seconds', 'grace_seconds', 'max_run_seconds'] as const;
 const BOOLEAN_COLUMNS = ['public', 'group'] as const;
-const MONITOR_COLUMNS: ReadonlySet<string> = new Set(['source', 'parent_source', 'tags', ...TEXT_COLUMNS, ...NUMBER_COLUMNS, ...BOOLEAN_COLUMNS]);
+const MONITOR_COLUMNS: ReadonlySet<string> = new Set([
+  'source',
+  'parent_source',
+  'tags',
+  ...TEXT_COLUMNS,
+  ...NUMBER_COLUMNS,
+  ...BOOLEAN_COLUMNS,
+]);
 const PROBE_COLUMNS: ReadonlySet<string> = new Set(['kind', 'url', 'host', 'port']);
 const NUMBER_PATTERN = /^-?\d+(?:\.\d+)?$/;
 const TEXT_PROBE_FIELDS: ReadonlySet<string> = new Set([

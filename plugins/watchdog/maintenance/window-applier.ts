@@ -15,7 +15,13 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/monitor-id.js';
-import { getWindowKind, findNextSpan, findOpenSpan, type WindowDoc, type WindowKind } from '../model/maintenance-window.js';
+import {
+  getWindowKind,
+  findNextSpan,
+  findOpenSpan,
+  type WindowDoc,
+  type WindowKind,
+} from '../model/maintenance-window.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 import { AncestryLoader } from '../tree/ancestry.js';
 
@@ -76,7 +82,12 @@ export class WindowApplier {
   }
 
   async #acquireLease(): Promise<HeldLease | null> {
-    const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: WINDOWS_LEASE_MS, judge: 'clock' } as const;
+    const options = {
+      id: 'maintenance',
+      what: 'maintenance windows',
+      ttlMs: WINDOWS_LEASE_MS,
+      judge: 'clock',
+    } as const;
     const lease = await createProcessLease(this.deps.leases, this.deps, options);
     for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {
       const held = await lease.acquire();
@@ -125,7 +136,10 @@ export class WindowApplier {
     const { id, reason } = window;
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     const given = { id, until, reason };
-    return { changeSet: getWindowKind(window) === 'silence' ? changeSet.enterSilence(given) : changeSet.enterMaintenance(given) };
+    return {
+      changeSet:
+        getWindowKind(window) === 'silence' ? changeSet.enterSilence(given) : changeSet.enterMaintenance(given),
+    };
   }
 
   async #listHolds(windows: readonly WindowDoc[], now: number): Promise<MonitorHold[]> {

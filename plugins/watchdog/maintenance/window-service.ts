@@ -7,7 +7,13 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { validateCron, CronInvalid } from '../model/cron.js';
 import { getMonitorId } from '../model/monitor-id.js';
-import { getWindowKind, toWindowView, type WindowDoc, type WindowKind, type WindowView } from '../model/maintenance-window.js';
+import {
+  getWindowKind,
+  toWindowView,
+  type WindowDoc,
+  type WindowKind,
+  type WindowView,
+} from '../model/maintenance-window.js';
 import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { AnnotationTokenGuard } from '../annotation-token-guard.js';
 import { WindowApplier } from './window-applier.js';

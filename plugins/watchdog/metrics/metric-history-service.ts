@@ -162,7 +162,8 @@ export class MetricHistoryService {
 
   async #readBuckets(doc: MonitorDoc, from: number, to: number, width: number): Promise<Map<number, HistoryBuckets>> {
     const all = new Map<number, HistoryBuckets>();
-    const of = (index: number): HistoryBuckets => all.get(index) ?? (all.set(index, new HistoryBuckets()).get(index) as HistoryBuckets);
+    const of = (index: number): HistoryBuckets =>
+      all.get(index) ?? (all.set(index, new HistoryBuckets()).get(index) as HistoryBuckets);
     const sample = (index: number, value: number, at: number): void => of(index).add(value, at, width);
     if (width % 3600 !== 0) await this.series.readSamples(doc, from, to, sample);
     else {

@@ -32,7 +32,10 @@ export class MetricSeriesReader {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
       [...Array(MAX_SPARKLINE_CHUNKS).keys()].map((n) => getChunkId(series, chunk - MAX_SPARKLINE_CHUNKS + n));
     const ids = docs.filter(({ chunk }) => chunk > 0).flatMap(idsOf);
-    const page = await this.deps.chunks.find({ filter: { id: { in: ids } }, limit: docs.length * MAX_SPARKLINE_CHUNKS || 1 });
+    const page = await this.deps.chunks.find({
+      filter: { id: { in: ids } },
+      limit: docs.length * MAX_SPARKLINE_CHUNKS || 1,
+    });
     const full = new Map(page.items.map(({ id, rows }) => [id, parseRows(rows)]));
     return new Map(
       docs.map((doc) => [doc.id, [...idsOf(doc).flatMap((id) => full.get(id) ?? []), ...parseRows(doc.tail)]]),
@@ -42,7 +45,11 @@ export class MetricSeriesReader {
   async readSamples(doc: MonitorDoc, from: number, to: number, sink: SeriesSink['addSample']): Promise<void> {
     const held = getChunkId(doc.series, doc.chunk);
     let seen = 0;
-    const since: FindQuery = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE_SIZE };
+    const since: FindQuery = {
+      filter: { series: doc.series, to: { gte: from } },
+      sort: [['to', 'asc']],
+      limit: PAGE_SIZE,
+    };
     for await (const chunks of iteratePages(this.deps.chunks, since)) {
       for (const chunk of chunks) {
         if (chunk.id === held || chunk.from > to) continue;
@@ -80,7 +87,13 @@ export class MetricSeriesReader {
   }
 }
 
-function readRows(rows: readonly SampleRow[], base: number, from: number, to: number, sink: SeriesSink['addSample']): number {
+function readRows(
+  rows: readonly SampleRow[],
+  base: number,
+  from: number,
+  to: number,
+  sink: SeriesSink['addSample'],
+): number {
   for (const row of rows) {
     const at = base + (row[0] as number);
     if (at < from || at > to) continue;

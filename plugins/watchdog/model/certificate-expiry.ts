@@ -8,7 +8,8 @@ const WARNING_LIMITS_DAYS = [7, 3, 1];
  * @param warnDays 0 disables the report
  */
 export const getCertificateLevel = (daysLeft: number, warnDays: number): number =>
-  [warnDays, ...WARNING_LIMITS_DAYS.filter((days) => days < warnDays)].filter((days) => daysLeft < days && warnDays > 0).length;
+  [warnDays, ...WARNING_LIMITS_DAYS.filter((days) => days < warnDays)].filter((days) => daysLeft < days && warnDays > 0)
+    .length;
 
 /**
  * A sentence without its full stop.

@@ -68,7 +68,8 @@ function formatReason(doc: MonitorDoc, { probed }: DownContext, now: number): st
   const last = Date.parse(last_heartbeat_at);
   const grace = formatDuration((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
   const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${formatDuration(now - last)}`;
-  if (period_seconds) return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace of ${grace}`;
+  if (period_seconds)
+    return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace of ${grace}`;
   if (!schedule) return `${silence}; expected every ${formatDuration(getIntervalSeconds(doc) * 1000)}`;
   return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${grace}`;
 }

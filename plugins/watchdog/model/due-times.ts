@@ -17,7 +17,9 @@ export interface CronPattern {
 }
 
 export const findDueAfter = (pattern: CronPattern, zone: string, after: number): number | null =>
-  pattern.followsWallClock ? findDueByClock(pattern.times, zone, after) : findDueByLocalTime(pattern.times, zone, after);
+  pattern.followsWallClock
+    ? findDueByClock(pattern.times, zone, after)
+    : findDueByLocalTime(pattern.times, zone, after);
 
 const findNextLocal = (times: Cron, local: number): number | null => times.nextRun(new Date(local))?.getTime() ?? null;
 

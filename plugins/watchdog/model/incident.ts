@@ -81,7 +81,16 @@ export function splitIntoBulks(writes: readonly IncidentWrite[]): IncidentWrite[
 
 type IncidentChanges = Record<string, string | boolean | null>;
 
-function toIncidentChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): IncidentChanges {
+function toIncidentChanges({
+  kind,
+  type,
+  id,
+  at,
+  to,
+  data,
+  suppressed_by,
+  since = at,
+}: TimelineOutboxEntry): IncidentChanges {
   // The end is never before the start, even when the clock moved backwards.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };

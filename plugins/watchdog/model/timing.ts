@@ -24,7 +24,9 @@ export const isSilenced = ({ silence_id, silence_until }: MonitorDoc, now: numbe
   typeof silence_id === 'string' && Date.parse(silence_until ?? '') > now;
 
 export const restoreHeldState = (doc: MonitorDoc, now: number): MonitorDoc =>
-  typeof doc.maintenance_id !== 'string' || isInMaintenance(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
+  typeof doc.maintenance_id !== 'string' || isInMaintenance(doc, now)
+    ? doc
+    : { ...doc, state: doc.held_state ?? 'unknown' };
 
 type TimingSource = Pick<
   MonitorDoc,

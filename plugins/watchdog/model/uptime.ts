@@ -136,7 +136,11 @@ export interface DayUptime {
  * Returns the last days, oldest first, and the share over all of them.
  * @param days 1 to 400
  */
-export function getDailyUptime(doc: UptimeSource, now: number, days: number): { share: number | null; days: DayUptime[] } {
+export function getDailyUptime(
+  doc: UptimeSource,
+  now: number,
+  days: number,
+): { share: number | null; days: DayUptime[] } {
   const from = Date.parse(doc.last_state_change_utc);
   const cells = listCells(parseRecord(doc.uptime, from), { ...CELL_UNITS[1], keep: days }, doc.state, from, now);
   const oldest = Math.floor(now / DAY_MS) - days + 1;
@@ -197,7 +201,10 @@ const getUniformCell = (name: 'hours' | 'days', state: MonitorState): Cell =>
   state === 'up' || state === 'warning' || state === 'down' ? UNIFORM_CELLS[name][state] : EMPTY_CELL;
 
 const DISPLAYED_CELLS = new Map(
-  [EMPTY_CELL, ...Object.values(UNIFORM_CELLS).flatMap((of) => Object.values(of))].map((cell) => [cell, formatCell(cell)]),
+  [EMPTY_CELL, ...Object.values(UNIFORM_CELLS).flatMap((of) => Object.values(of))].map((cell) => [
+    cell,
+    formatCell(cell),
+  ]),
 );
 
 const toDisplayedCell = (cell: Cell): UptimeCell => DISPLAYED_CELLS.get(cell) ?? formatCell(cell);

@@ -1,7 +1,14 @@
 import { ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 
-export const STATES_BY_URGENCY: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
+export const STATES_BY_URGENCY: readonly MonitorState[] = [
+  'down',
+  'warning',
+  'unknown',
+  'up',
+  'maintenance',
+  'stopped',
+];
 
 export interface ListPosition {
   state: MonitorState | undefined;

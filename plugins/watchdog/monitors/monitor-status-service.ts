@@ -19,7 +19,13 @@ import {
 } from './list-cursors.js';
 import { MonitorSnapshotService, type MonitorRow } from './monitor-snapshot-service.js';
 import { maskView, SourceVisibility, type HiddenSources } from '../tree/source-visibility.js';
-import { findReadable, SkippedDocuments, hideDocumentNames, pickWarnings, type ListWarnings } from '../../../ports/store/skipped-documents.js';
+import {
+  findReadable,
+  SkippedDocuments,
+  hideDocumentNames,
+  pickWarnings,
+  type ListWarnings,
+} from '../../../ports/store/skipped-documents.js';
 
 const MAX_STATUS_ITEMS = 5_000;
 const SLICE_ROWS = 500;
@@ -230,7 +236,11 @@ export class MonitorStatusService {
   }
 }
 
-function listMatchingRows(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
+function listMatchingRows(
+  rows: readonly MonitorRow[],
+  query: StatusQuery,
+  caller: WatchdogCaller,
+): readonly MonitorRow[] {
   const names = query.source ?? (caller.source === null ? undefined : [caller.source]);
   const sources = names && new Set(names);
   const states = query.state && new Set(query.state);

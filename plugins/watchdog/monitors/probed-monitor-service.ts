@@ -44,7 +44,11 @@ export class ProbedMonitorService {
    * Writes only the given fields.
    * @throws ServiceError as `MonitorService.update`, and validation_failed
    */
-  async update(name: string, { probe, ...fields }: MonitorUpdate & ProbeInput, caller: WatchdogCaller): Promise<ProbedMonitorView> {
+  async update(
+    name: string,
+    { probe, ...fields }: MonitorUpdate & ProbeInput,
+    caller: WatchdogCaller,
+  ): Promise<ProbedMonitorView> {
     const { source } = await this.monitors.getMonitor(name, caller);
     const checked = await this.#validateProbe(probe, source);
     const edited = await this.monitors.update(name, fields, caller);

@@ -75,7 +75,11 @@ export async function buildHierarchyView(
       { label: folds || forest.size > MAX_UNFOLDED_MONITORS ? 'Healthy branches folded' : 'As it is', show: undefined },
       { label: 'Problems only', show: 'problems' },
       ...(forest.size > MAX_UNFOLDED_MONITORS ? [{ label: 'Everything', show: 'all' }] : []),
-    ].map((tab) => ({ label: tab.label, href: buildHierarchyHref({ below, show: tab.show }), active: tab.show === show })),
+    ].map((tab) => ({
+      label: tab.label,
+      href: buildHierarchyHref({ below, show: tab.show }),
+      active: tab.show === show,
+    })),
     proposals: toParentChoices(snapshot.rows),
     problem,
     form,

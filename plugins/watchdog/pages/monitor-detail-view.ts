@@ -76,7 +76,10 @@ export async function buildMonitorDetailView(
   const probes = services.probes();
   const [history, events, tokens, probe, incidents] = await Promise.all([
     histories.getHistory(doc, { hours, points: 240 }),
-    timeline.listPage({ source: doc.source, limit: MAX_TIMELINE_ENTRIES, ...(typeof cursor === 'string' && { cursor }) }, caller),
+    timeline.listPage(
+      { source: doc.source, limit: MAX_TIMELINE_ENTRIES, ...(typeof cursor === 'string' && { cursor }) },
+      caller,
+    ),
     listMonitorTokens(services, doc.source, request),
     probes?.find(doc.source) ?? null,
     services.incidents.listPage({ source: doc.source, limit: MAX_INCIDENTS }, caller),

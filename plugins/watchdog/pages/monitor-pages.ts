@@ -29,7 +29,8 @@ const access = { session: 'member' } as const;
 const params = joi.object({ source: joi.string().max(200).required() });
 const title = 'Monitors';
 
-const redirectTo = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+const redirectTo = (location: string, message: string): Redirect =>
+  new Redirect(location, { tone: 'success', message });
 
 export function buildMonitorPages(services: WatchdogServices, deferred: boolean): PageSpec[] {
   const { monitors, probed, status, audit } = services;

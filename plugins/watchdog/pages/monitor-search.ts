@@ -43,7 +43,11 @@ export const createMonitorSearch = ({ status }: Pick<WatchdogServices, 'status'>
           status.listPage({ q: text, limit }, caller),
         ]);
         const docs = named.docs.length > 0 ? named.docs : alike.docs;
-        return docs.map(({ source, state }) => ({ title: source, href: `${getMonitorHref(source)}#silence-reason`, state }));
+        return docs.map(({ source, state }) => ({
+          title: source,
+          href: `${getMonitorHref(source)}#silence-reason`,
+          state,
+        }));
       },
     },
   ],

@@ -119,7 +119,8 @@ export class WebhookService {
       set.events = this.choices.validateEvents(input.events);
       this.choices.assertCanSubscribe(principal, set.events);
     }
-    if (input.project_slug !== undefined) set.project_slug = await this.choices.validateProject(principal, input.project_slug);
+    if (input.project_slug !== undefined)
+      set.project_slug = await this.choices.validateProject(principal, input.project_slug);
     if (input.secret !== undefined) {
       set.secret = input.secret === null ? null : this.secrets.encrypt(id, input.secret);
       set.previous = this.secrets.toPreviousSecret(before);

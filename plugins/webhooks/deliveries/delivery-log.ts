@@ -2,7 +2,13 @@ import { inject, injectable, type HealthResult, type Principal } from '../../../
 import { denied, owned } from '../../../kernel/errors.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
-import { getFirstDeliveryId, DELIVERY_STATES, WAITING_STATES, type WebhookDelivery, type DeliveryState } from '../model/delivery.js';
+import {
+  getFirstDeliveryId,
+  DELIVERY_STATES,
+  WAITING_STATES,
+  type WebhookDelivery,
+  type DeliveryState,
+} from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { StoredEvent } from '../model/stored-event.js';
 import { getBoundProject } from '../model/reader-access.js';
@@ -41,7 +47,11 @@ export class DeliveryLog {
    * Lists deliveries, newest event first. A webhook may have belonged to another project before, so
    * a project token sees only deliveries of its project.
    */
-  async listDeliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<CountedPage<WebhookDelivery>> {
+  async listDeliveries(
+    principal: Principal,
+    webhook: string,
+    query: DeliveryQuery,
+  ): Promise<CountedPage<WebhookDelivery>> {
     const { state, event, limit, cursor } = query;
     const filter: Filter = {
       webhook_id: webhook,
@@ -91,7 +101,9 @@ export class DeliveryLog {
 
   async countByState(webhook: string): Promise<Record<string, number>> {
     const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
-    return Object.fromEntries(DELIVERY_STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
+    return Object.fromEntries(
+      DELIVERY_STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]),
+    );
   }
 
   async removeExpired(signal?: AbortSignal): Promise<number> {
@@ -106,7 +118,9 @@ export class DeliveryLog {
         if (signal?.aborted === true) return;
       }
     };
-    await all(() => deliveries.remove({ id: { lt: getFirstDeliveryId(clock.now() - LOG_RETENTION_MS) } }, REMOVAL_BATCH_SIZE));
+    await all(() =>
+      deliveries.remove({ id: { lt: getFirstDeliveryId(clock.now() - LOG_RETENTION_MS) } }, REMOVAL_BATCH_SIZE),
+    );
     await all(() => events.remove({ stored_at: { lt: before } }, REMOVAL_BATCH_SIZE));
     for (const { key } of await deliveries.groupCount('webhook_id')) {
       if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;

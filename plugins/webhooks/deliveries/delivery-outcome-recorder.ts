@@ -5,7 +5,12 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { MAX_STORED_ATTEMPTS, type DeliveryAttempt, type WebhookDelivery, type DeliveryState } from '../model/delivery.js';
+import {
+  MAX_STORED_ATTEMPTS,
+  type DeliveryAttempt,
+  type WebhookDelivery,
+  type DeliveryState,
+} from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookPauseService } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type LeasedDelivery } from './delivery-queue.js';
@@ -14,10 +19,18 @@ import { getDeliveryRetryDelay } from '../model/retry-schedule.js';
 import type { DeliveryResult } from '../sending/webhook-sender.js';
 import type { Webhook } from '../model/webhook.js';
 
-const DELIVERY_OUTCOMES = ['success', 'retrying', 'exhausted', 'held', 'blocked'] as const satisfies readonly DeliveryState[];
+const DELIVERY_OUTCOMES = [
+  'success',
+  'retrying',
+  'exhausted',
+  'held',
+  'blocked',
+] as const satisfies readonly DeliveryState[];
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
-type OutcomeFields = { state: DeliveryOutcome } & Partial<Pick<WebhookDelivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
+type OutcomeFields = { state: DeliveryOutcome } & Partial<
+  Pick<WebhookDelivery, 'failures' | 'counted' | 'held_at' | 'next_at'>
+>;
 
 const TIE_WINDOW_MS = 1_000;
 

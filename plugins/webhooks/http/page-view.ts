@@ -5,6 +5,11 @@ export async function toPageView<T>(
   query: Record<string, unknown>,
   view: (item: T) => unknown,
 ): Promise<object> {
-  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
+  const shown = {
+    items: page.items.map(view),
+    next_cursor: page.next,
+    has_more: page.next !== null,
+    ...pickWarnings(page),
+  };
   return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
 }

@@ -106,7 +106,10 @@ const eventShape = withSchemaName(
 
 const webhookOutput = withSchemaName('WebhookAnswer', whole({ webhook: webhookShape }));
 /** `secret` is present only when it was generated. */
-const createdOutput = withSchemaName('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
+const createdOutput = withSchemaName(
+  'WebhookMade',
+  joi.object({ webhook: webhookShape.required(), secret: joi.string() }),
+);
 
 interface RouteServices {
   registry: WebhookService;
@@ -215,7 +218,10 @@ function buildActionRoutes(registry: WebhookService): RouteSpec[] {
       description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
-      output: withSchemaName('WebhookTested', whole({ delivery: withSchemaName('TestDelivery', whole(responseFields)) })),
+      output: withSchemaName(
+        'WebhookTested',
+        whole({ delivery: withSchemaName('TestDelivery', whole(responseFields)) }),
+      ),
       handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.sendTest(principal, id) }),
     },
     {

@@ -37,7 +37,8 @@ export function getDeliveryRetryDelay(failures: number, failure: FailedAttempt, 
   return Math.round(Math.max(base * jitter, MINUTE_MS, asked));
 }
 
-export const getMaxRetryDelay = (failures: number): number => 2 * Math.max(RETRY_DELAYS_MS[failures - 1] ?? 0, MINUTE_MS);
+export const getMaxRetryDelay = (failures: number): number =>
+  2 * Math.max(RETRY_DELAYS_MS[failures - 1] ?? 0, MINUTE_MS);
 
 /**
  * Accepts seconds or an HTTP date.

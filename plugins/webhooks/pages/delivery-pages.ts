@@ -2,7 +2,16 @@ import { createFormPage, Redirect, View, type HttpRequest, type PageSpec } from 
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toWebhookDeliveryView, type WebhookDelivery } from '../model/delivery.js';
-import { writeAccess, crumb, params, formatJson, addTone, readAccess, uuidSchema, type WebhookPageParts } from './page-helpers.js';
+import {
+  writeAccess,
+  crumb,
+  params,
+  formatJson,
+  addTone,
+  readAccess,
+  uuidSchema,
+  type WebhookPageParts,
+} from './page-helpers.js';
 import { isAdmin, getReaderAccess } from '../model/reader-access.js';
 import type { Webhook } from '../model/webhook.js';
 

@@ -106,7 +106,8 @@ export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
   const action = createPageActions(
     { path: '/webhooks/{id}', title, access: writeAccess, input: { params } },
-    (request, problem) => renderWebhook(parts, request, request.params['id'] ?? '', { problem: formatProblem(problem) }),
+    (request, problem) =>
+      renderWebhook(parts, request, request.params['id'] ?? '', { problem: formatProblem(problem) }),
   );
   return [
     {
@@ -135,7 +136,10 @@ export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
       });
     }),
     action('disable', async (request, id) =>
-      redirectToWebhook(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
+      redirectToWebhook(
+        await registry.disable(request.principal, id),
+        'Webhook disabled: what waits is held for 24 hours.',
+      ),
     ),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);

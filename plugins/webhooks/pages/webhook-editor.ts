@@ -19,7 +19,9 @@ async function renderEditor(
 ): Promise<View> {
   const id = request.params['id'];
   const known =
-    id === undefined ? null : await registry.toView(request.principal, await registry.getWebhook(request.principal, id));
+    id === undefined
+      ? null
+      : await registry.toView(request.principal, await registry.getWebhook(request.principal, id));
   const form = problem !== undefined ? getFormFields(request) : (known ?? { events: ALL_EVENTS, enabled: true });
   const chosen = problem !== undefined ? getChosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
   const names = [
@@ -66,7 +68,10 @@ export function buildEditPages(parts: WebhookPageParts): PageSpec[] {
       edit,
       async (request) => {
         const input = readWebhookForm(request, changeBody);
-        return redirectToWebhook(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
+        return redirectToWebhook(
+          await registry.change(request.principal, request.params['id'] ?? '', input),
+          'Webhook saved.',
+        );
       },
       again,
     ),

@@ -49,7 +49,14 @@ export class WebhookPauseService {
    * Emits `webhook.disabled` until every durable listener stored it. The webhook's document
    * contains its id until then.
    */
-  async #emitDisabled({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
+  async #emitDisabled({
+    id,
+    name,
+    project_slug,
+    disabled_at,
+    disabled_reason,
+    disabled_event,
+  }: Webhook): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const data: WebhookDisabled = { id, name, reason: disabled_reason ?? '' };
     const stored = await this.deps.emit(WEBHOOK_DISABLED.event, data, {

@@ -41,7 +41,10 @@ export class WebhookSecretService {
   toPreviousSecret(webhook: Webhook): Webhook['previous'] {
     const signing = this.getSigningKeys(webhook);
     if (signing === null) return null;
-    return { secret: this.encrypt(webhook.id, signing.current), until: toIsoString(this.deps.clock.now() + SECRET_ROTATION_MS) };
+    return {
+      secret: this.encrypt(webhook.id, signing.current),
+      until: toIsoString(this.deps.clock.now() + SECRET_ROTATION_MS),
+    };
   }
 
   #decrypt(id: string, sealed: string): string {

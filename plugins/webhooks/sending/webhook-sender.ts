@@ -132,7 +132,11 @@ function toExcerpt(body: Buffer, secrets: readonly string[]): string {
   return text.slice(0, MAX_EXCERPT_CHARACTERS).toWellFormed();
 }
 
-function toDeliveryResult(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<DeliveryResult, 'at'> {
+function toDeliveryResult(
+  response: OutboundResponse,
+  now: number,
+  secrets: readonly string[],
+): Omit<DeliveryResult, 'at'> {
   const { status, headers, body, duration_ms } = response;
   const ok = status >= 200 && status < 300;
   const redirect = status >= 300 && status < 400;

@@ -82,9 +82,13 @@ describe('archives', () => {
     expect(await readFile(path, 'utf8')).to.equal('mine');
     const short = join(folder, 'short.tar.gz');
     const less = { path: 'a', size: 5, content: [Buffer.from('abc')] };
-    expect((await getRejection(writeArchive(short, HEAD, listed(less)))).message).to.match(/changed while it was copied/);
+    expect((await getRejection(writeArchive(short, HEAD, listed(less)))).message).to.match(
+      /changed while it was copied/,
+    );
     const other = { ...createTextEntry('a', 'abc'), sha256: '0'.repeat(64) };
-    expect((await getRejection(writeArchive(short, HEAD, listed(other)))).message).to.match(/changed while it was copied/);
+    expect((await getRejection(writeArchive(short, HEAD, listed(other)))).message).to.match(
+      /changed while it was copied/,
+    );
     expect((await getRejection(writeArchive(join(folder, 'no', 'x'), HEAD, listed()))).message).to.match(
       /is its folder there/,
     );

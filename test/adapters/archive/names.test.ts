@@ -23,7 +23,9 @@ describe('names of backups', () => {
     const newest = { path: join(folder, 'aos-20261124T100000Z.tar.gz'), at: '2026-11-24T10:00:00.000Z', bytes: 1 };
     expect(await findNewestBackupIn(folder, NOW)).to.deep.equal(newest);
     await put(formatBackupName('2026-11-24T11:00:00Z', '1.2.0/../x'));
-    expect((await findNewestBackupIn(folder, NOW))?.path).to.match(/aos-20261124T110000Z-before-1\.2\.0_\.\._x\.tar\.gz$/);
+    expect((await findNewestBackupIn(folder, NOW))?.path).to.match(
+      /aos-20261124T110000Z-before-1\.2\.0_\.\._x\.tar\.gz$/,
+    );
   });
 
   it('deletes the oldest per kind above the limit and remains of a day ago, and keeps other files', async () => {

@@ -100,7 +100,9 @@ describe('restoring', function () {
     expect(await finishRestore(target)).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await finishRestore(target)).to.equal(null);
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
-    expect((await target.releases.packages.readPackageInfo({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
+    expect((await target.releases.packages.readPackageInfo({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal(
+      '{"a":2}',
+    );
   });
 
   it('writes nothing for hostile and damaged archives', async () => {

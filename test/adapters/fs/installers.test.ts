@@ -73,7 +73,10 @@ describe('fs: installers', () => {
     await built(AGENT, 'two, newer');
     await built('installer.json', manifest('1.1.0'));
     expect(await installers.announce()).to.equal(true);
-    expect([installers.getPendingManifest()?.version, (await installers.readManifest())?.version]).to.deep.equal(['1.1.0', '1.0.0']);
+    expect([installers.getPendingManifest()?.version, (await installers.readManifest())?.version]).to.deep.equal([
+      '1.1.0',
+      '1.0.0',
+    ]);
     await rm(join(root, 'built', AGENT));
     await mkdir(join(root, 'built', AGENT));
     await installers.place();

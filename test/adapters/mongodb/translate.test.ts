@@ -22,7 +22,9 @@ describe('translation to MongoDB', () => {
     fc.assert(
       fc.property(arbitraryFilter, fc.array(arbitraryDoc, { minLength: 5, maxLength: 10 }), (filter, docs) => {
         for (const doc of docs)
-          expect(holds(toQuery(filter), toStored(doc)), JSON.stringify([filter, doc])).to.equal(matchesFilter(doc, filter));
+          expect(holds(toQuery(filter), toStored(doc)), JSON.stringify([filter, doc])).to.equal(
+            matchesFilter(doc, filter),
+          );
       }),
       { numRuns: 1000 },
     );

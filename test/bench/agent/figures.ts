@@ -36,7 +36,8 @@ export async function agentRun(starting = TestService.createStarted()): Promise<
     await reportAll(service, folder);
     const scopes = 'bugtracker:report,bugtracker:read,bugtracker:manage';
     const sessions: McpSession[] = [];
-    for (let n = 0; n < AGENTS; n++) sessions.push(new McpSession(service.url, await service.createToken(scopes, 'shop')));
+    for (let n = 0; n < AGENTS; n++)
+      sessions.push(new McpSession(service.url, await service.createToken(scopes, 'shop')));
     const starts = await Promise.all(sessions.map((session) => session.open()));
     const worked: Worked[] = [];
     const workAll = async (session: McpSession, at: number): Promise<void> => {

@@ -5,7 +5,14 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildArchive, createKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
+import {
+  buildArchive,
+  createKeys,
+  ReleaseServer,
+  sha256,
+  sign,
+  type SourceFile,
+} from '../../support/release-server.js';
 import { buildTar } from '../../support/archives.js';
 import { gzipSync } from 'node:zlib';
 import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';

@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { getInstallCommand } from '../../../clients/agent/runtime/install-command.js';
 import { parseRuntimeList } from '../../../clients/agent/runtime/installed-runtimes.js';
-import { ROLL_FORWARD_POLICIES, resolveFramework, type RollForwardPolicy } from '../../../clients/agent/runtime/roll-forward.js';
+import {
+  ROLL_FORWARD_POLICIES,
+  resolveFramework,
+  type RollForwardPolicy,
+} from '../../../clients/agent/runtime/roll-forward.js';
 import { parseRuntimeConfig } from '../../../clients/agent/runtime/runtime-config.js';
 
 /** Wanted, policy, installed, what it runs on; the examples of dotnet/runtime's framework-version-resolution.md among them. */
@@ -90,7 +94,8 @@ describe('update-agent: .NET runtimes', () => {
       const own = { rollForward: 'Major', frameworks: [{ ...core, rollForward: 'Disable' }, core] };
       expect(policies(own)).to.deep.equal(['Disable', 'Major']);
       expect(policies(own, { DOTNET_ROLL_FORWARD: 'LatestMajor' })).to.deep.equal(['LatestMajor', 'LatestMajor']);
-      for (const policy of ROLL_FORWARD_POLICIES) expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
+      for (const policy of ROLL_FORWARD_POLICIES)
+        expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
     });
 
     it('reads the older setting', () => {

@@ -7,7 +7,11 @@ import { AnswerCache } from '../../../clients/sdk/cache.js';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
 import type { TextStore } from '../../../clients/sdk/store.js';
 import { getStoredId } from '../../../clients/sdk/node/machine.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
+import {
+  formatLicenseFile,
+  LICENSE_FILE_SIGNED_PREFIX,
+  getSignedAnswerBytes,
+} from '../../../lib/formats/license-text.js';
 import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';

@@ -99,7 +99,10 @@ describe('sdk: machine ids', () => {
     });
 
     it('sends unstable ids as unstable, and returns the warning', async () => {
-      const host: ClientHost = { ...createNodeHost(dir), identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }) };
+      const host: ClientHost = {
+        ...createNodeHost(dir),
+        identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }),
+      };
       const client = new CommonClient(createContext(parseOptions({ server: server.url, project: 'shop' }), host));
       const check = await client.validateLicense('K');
       expect(check).to.deep.include({ valid: true, warnings: ['machine_id_unstable: no seat was taken'] });

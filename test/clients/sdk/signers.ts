@@ -1,6 +1,10 @@
 /** Keys of a service that signs licenses, and the chain that it publishes of them. */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX, getSignedAnswerBytes } from '../../../lib/formats/license-text.js';
+import {
+  formatLicenseFile,
+  LICENSE_FILE_SIGNED_PREFIX,
+  getSignedAnswerBytes,
+} from '../../../lib/formats/license-text.js';
 
 export interface LicenseSigner {
   pem: string;

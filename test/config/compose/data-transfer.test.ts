@@ -23,7 +23,8 @@ describe('commands that copy and move a store', function () {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const at = (...names: string[]): string => join(folder, ...names);
-  const run = (name: string, words: string[]): Promise<CommandOutcome> => runCliInProcess(buildServiceEnv(at(name)), words);
+  const run = (name: string, words: string[]): Promise<CommandOutcome> =>
+    runCliInProcess(buildServiceEnv(at(name)), words);
   async function insert(collection: string, doc: Doc): Promise<void> {
     const store = new SqliteStore({ path: at('source', 'aos.db'), durability: 'full' });
     await store.connect();
@@ -35,7 +36,11 @@ describe('commands that copy and move a store', function () {
   describe('of a store that an import has filled in part', () => {
     const why = /^the import of \/mnt\/all\.tar\.gz into this store, begun at .*, was cut off: run it again/;
     beforeEach(() =>
-      insert(MOVES_COLLECTION, { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' } as Doc),
+      insert(MOVES_COLLECTION, {
+        id: 'import',
+        archive: '/mnt/all.tar.gz',
+        started_at: '2026-11-24T08:00:00.000Z',
+      } as Doc),
     );
 
     for (const name of ['backup', 'export'])

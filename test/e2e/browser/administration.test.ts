@@ -96,7 +96,9 @@ describe('web: administration in a real browser', () => {
   it('shows the result of a redelivery without reload, on every open page of it', async () => {
     answer = 500;
     await report('The receiver is broken');
-    await waitUntil('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
+    await waitUntil('the first attempt failed', async () =>
+      (await deliveries()).some(({ state }) => state === 'retrying'),
+    );
     const id = (await deliveries()).find(({ state }) => state === 'retrying')?.id ?? '';
     const { page } = await web.openTab();
     const other = await page.context().newPage();

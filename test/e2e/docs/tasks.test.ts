@@ -124,7 +124,9 @@ describe('docs: the tasks of a new user', function () {
         await readFile(join(ROOT, 'docs', 'developers.md'), 'utf8'),
       )?.[1];
       await paste(`${start} || true`, { SENTRY_DSN: dsn });
-      await waitUntil('the error of Node.js', async () => (await listTitles()).some((title) => title.includes('in node')));
+      await waitUntil('the error of Node.js', async () =>
+        (await listTitles()).some((title) => title.includes('in node')),
+      );
     });
 
     it('in Python', async function () {
@@ -132,7 +134,9 @@ describe('docs: the tasks of a new user', function () {
       const lines = guide.getBlock('Python', 'python', 'sentry_sdk.init');
       await writeFile(join(dir, 'app.py'), `${lines}\nraise KeyError("no such cart in python")\n`);
       await paste('python3 app.py || true', { SENTRY_DSN: dsn, PYTHONPATH: join(CACHE, 'python') });
-      await waitUntil('the error of Python', async () => (await listTitles()).some((title) => title.includes('in python')));
+      await waitUntil('the error of Python', async () =>
+        (await listTitles()).some((title) => title.includes('in python')),
+      );
     });
   });
 

@@ -130,7 +130,11 @@ describe('faults: kill -9 under parallel publishes', function () {
         );
         const told = (await eventsOf('release.published')).map(({ data }) => data.version ?? '');
         expect(told.toSorted()).to.deep.equal(published);
-        await waitUntil('every item', async () => (await eventsOf('bug.resolved')).length >= published.length, SETTLED_MS);
+        await waitUntil(
+          'every item',
+          async () => (await eventsOf('bug.resolved')).length >= published.length,
+          SETTLED_MS,
+        );
         const resolved = (await eventsOf('bug.resolved')).map(({ data }) => data.id ?? '');
         expect(resolved.toSorted()).to.deep.equal(
           published.map((version) => known.items.get(version) ?? '').toSorted(),

@@ -174,13 +174,17 @@ describe('faults: kill -9 between commit and delivery', function () {
           looked = arrived(to, seen, looked);
           return [...caused.acknowledged].filter((key) => !seen.events.has(key));
         };
-        await waitUntil('every acknowledged change told', () => missing().length === 0, SETTLED_MS).catch(() => undefined);
+        await waitUntil('every acknowledged change told', () => missing().length === 0, SETTLED_MS).catch(
+          () => undefined,
+        );
         expect(missing(), 'acknowledged and never told').to.deep.equal([]);
         const unsent = async (): Promise<string[]> => {
           missing();
           return (await logged(service, token)).filter((id) => !seen.deliveries.has(id));
         };
-        await waitUntil('the whole log sent', async () => (await unsent()).length === 0, SETTLED_MS).catch(() => undefined);
+        await waitUntil('the whole log sent', async () => (await unsent()).length === 0, SETTLED_MS).catch(
+          () => undefined,
+        );
         expect(await unsent(), 'in the log and never sent').to.deep.equal([]);
         for (const [key, ids] of seen.events) {
           expect(caused.asked.has(key), `${key} was invented`).to.equal(true);

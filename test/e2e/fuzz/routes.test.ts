@@ -66,7 +66,10 @@ describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
     });
     await service.createProject('shop');
     await service.createProject('lab');
-    tokens = { full: await service.createToken(SCOPES), reader: await service.createToken('bugtracker:read,watchdog:read') };
+    tokens = {
+      full: await service.createToken(SCOPES),
+      reader: await service.createToken('bugtracker:read,watchdog:read'),
+    };
     expendable = await Promise.all(Array.from({ length: 5 }, () => service.createToken(SCOPES)));
     words = await seeded();
   });

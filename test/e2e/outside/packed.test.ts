@@ -33,7 +33,8 @@ describe('the packed service', function () {
   let env: NodeJS.ProcessEnv;
   let running: Running | null = null;
 
-  const aos = (...args: string[]): Promise<string> => runAndGetOutput(process.execPath, [CLI, ...args], { cwd: folder, env });
+  const aos = (...args: string[]): Promise<string> =>
+    runAndGetOutput(process.execPath, [CLI, ...args], { cwd: folder, env });
 
   before(async function () {
     folder = await mkdtemp(join(tmpdir(), 'aos-packed-'));
@@ -111,7 +112,9 @@ describe('the packed service', function () {
       ['testing', 'boot'],
     ] as const) {
       const script = `import('aos/${name}').then((m) => console.log(typeof m.${value}))`;
-      expect((await runAndGetOutput(process.execPath, ['-e', script], { cwd: folder })).trim()).to.match(/^(function|object)$/);
+      expect((await runAndGetOutput(process.execPath, ['-e', script], { cwd: folder })).trim()).to.match(
+        /^(function|object)$/,
+      );
     }
   });
 

@@ -27,7 +27,8 @@ describe('aos plugin new', function () {
     folders.push(folder);
     return folder;
   };
-  const aos = (cwd: string, ...args: string[]): Promise<ProgramResult> => run(process.execPath, [CLI_PATH, ...args], { cwd });
+  const aos = (cwd: string, ...args: string[]): Promise<ProgramResult> =>
+    run(process.execPath, [CLI_PATH, ...args], { cwd });
   const here = async (cwd: string, ...args: string[]): Promise<CommandOutcome> => {
     const from = process.cwd();
     process.chdir(cwd);
@@ -115,8 +116,12 @@ describe('aos plugin new', function () {
   it('writes also with an invalid configuration', async () => {
     const cwd = await fresh(tmpdir());
     const env = buildCleanEnv({ SVC_CONFIG: 'missing.json' });
-    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({ code: 0 });
-    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'bugs', '--js'], { cwd, env })).to.include({ code: 64 });
+    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({
+      code: 0,
+    });
+    expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'bugs', '--js'], { cwd, env })).to.include({
+      code: 64,
+    });
   });
 
   for (const [where, above] of [
@@ -134,7 +139,9 @@ describe('aos plugin new', function () {
     const cwd = await fresh(inCheckout);
     await aos(cwd, 'plugin', 'new', 'tess');
     const folder = join(cwd, 'tess');
-    expect(await runAndGetOutput(process.execPath, ['--test', 'dist/plugin.test.js'], { cwd: folder })).to.match(/^# pass 6$/m);
+    expect(await runAndGetOutput(process.execPath, ['--test', 'dist/plugin.test.js'], { cwd: folder })).to.match(
+      /^# pass 6$/m,
+    );
     const names = await readdir(join(folder, 'dist'));
     const written = await Promise.all(names.map((name) => plainCode(join(folder, 'dist', name))));
     await rm(join(folder, 'dist'), { recursive: true });

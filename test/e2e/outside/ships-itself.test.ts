@@ -80,16 +80,18 @@ describe('AOS ships itself', function () {
   const service = (verb: 'start' | 'stop'): Promise<string> =>
     runAndGetOutput(join(work, 'bin', 'systemctl'), [verb, 'aos.service'], { cwd: work });
   const agent = (...args: string[]): Promise<Ran> =>
-    runAgent(['--server', publisher.url, '--project', 'aos', '--dir', dir, '--username', ADMIN_ACCOUNT.username, ...args], {
-      env: { SVC_PASSWORD: ADMIN_ACCOUNT.password, PATH: path() },
-    });
+    runAgent(
+      ['--server', publisher.url, '--project', 'aos', '--dir', dir, '--username', ADMIN_ACCOUNT.username, ...args],
+      {
+        env: { SVC_PASSWORD: ADMIN_ACCOUNT.password, PATH: path() },
+      },
+    );
   const aos = async (...args: string[]): Promise<Record<string, unknown>> => {
     const env = buildCleanEnv({ SVC_DATA_DIR: data() });
     const program = join(dir, 'dist', 'main.js');
-    return JSON.parse(await runAndGetOutput(process.execPath, [program, ...args, '--json'], { cwd: dir, env })) as Record<
-      string,
-      unknown
-    >;
+    return JSON.parse(
+      await runAndGetOutput(process.execPath, [program, ...args, '--json'], { cwd: dir, env }),
+    ) as Record<string, unknown>;
   };
   /** The address of the installed service, once it takes requests. */
   async function listening(): Promise<string> {

@@ -246,7 +246,10 @@ suite('source maps of real builds', () => {
        );
        if (stats.hasErrors()) throw new Error(stats.toString());`,
     );
-    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
+    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], {
+      cwd: webpack.folder,
+      env: settings(webpack),
+    });
     const script = (await readdir(join(webpack.folder, 'dist'))).find((name) => name.endsWith('.js'));
     await page(webpack, `dist/${script ?? ''}`);
     await visit(webpack);
@@ -264,7 +267,10 @@ suite('source maps of real builds', () => {
          plugins: [sentryEsbuildPlugin({ project: 'esbuild', telemetry: false })],
        });`,
     );
-    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], { cwd: esbuild.folder, env: settings(esbuild) });
+    await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, 'build.mjs'], {
+      cwd: esbuild.folder,
+      env: settings(esbuild),
+    });
     await page(esbuild, 'dist/main.js');
     await visit(esbuild);
     await expectSources((await items(esbuild))[0]);

@@ -178,7 +178,9 @@ describe('start: a bad configuration', function () {
     await mkdir(data);
     await writeFile(join(data, 'license-key'), 'x'.repeat(40));
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ releases: { halt_after: 'many' } }));
-    const { code, stderr } = await runCliInProcess(buildServiceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
+    const { code, stderr } = await runCliInProcess(buildServiceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), [
+      'serve',
+    ]);
     expect([code, /halt_after/.test(stderr)], stderr).to.deep.equal([1, true]);
     expect(await readdir(data)).to.deep.equal(['license-key']);
   });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { loadOwnCommands, OWN_COMMANDS } from '../../../adapters/cli/own-commands.js';
-import { askedTable } from '../../../adapters/cli/asked-table.js';
+import { loadCommandTable } from '../../../adapters/cli/asked-table.js';
 import { readBuiltCommands } from '../../../adapters/cli/table.js';
 import { arePluginsConfigured } from '../../../config/plugin-detection.js';
 import { projectRoot } from '../../architecture/tree.js';
@@ -22,7 +22,7 @@ describe('the table of commands', function () {
   const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => buildServiceEnv(join(folder, 'data'), extra);
 
   it('equals the commands of the service', async () => {
-    const { commands, whole } = await askedTable();
+    const { commands, whole } = await loadCommandTable();
     expect(whole).to.equal(true);
     expect(await readBuiltCommands()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
   });

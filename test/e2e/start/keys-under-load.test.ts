@@ -215,7 +215,8 @@ describe('keys that change under load', function () {
       expect(await client(public_key, 'kept').validateLicense(key)).to.include(GOOD);
     });
     await load.more(5);
-    const evaluate = (bearer: string): Promise<ServiceResponse> => service.request('POST', '/api/watchdog/v1/evaluate', bearer);
+    const evaluate = (bearer: string): Promise<ServiceResponse> =>
+      service.request('POST', '/api/watchdog/v1/evaluate', bearer);
     expect((await evaluate(SHARED_KEY)).status).to.equal(200);
     await service.stop();
     service.env['SVC_SHARED_KEY'] = next;

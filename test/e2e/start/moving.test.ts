@@ -13,7 +13,15 @@ import { buildPackage } from '../../support/archives.js';
 import { durableEngines } from '../../support/durable-engines.js';
 import { PASSWORD_COST, prepareDataDir } from '../../support/prepared-data-dir.js';
 import { runCliInProcess, runCliJsonInProcess } from '../../support/in-process-cli.js';
-import { ADMIN_ACCOUNT, runCli, runCliJson, QUIET_LOG_SETTINGS, buildServiceEnv, SHARED_KEY, TestService } from '../../support/service.js';
+import {
+  ADMIN_ACCOUNT,
+  runCli,
+  runCliJson,
+  QUIET_LOG_SETTINGS,
+  buildServiceEnv,
+  SHARED_KEY,
+  TestService,
+} from '../../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';
@@ -47,7 +55,10 @@ describe('backup, restore, export and import', function () {
 
   const at = (name: string): string => join(folder, name);
   async function serviceAt(name: string, extra: Record<string, string> = {}): Promise<TestService> {
-    const service = await TestService.create({ ...QUIET_LOG_SETTINGS, SVC_RELEASE_PRIVATE_KEY: '', ...extra }, at(name));
+    const service = await TestService.create(
+      { ...QUIET_LOG_SETTINGS, SVC_RELEASE_PRIVATE_KEY: '', ...extra },
+      at(name),
+    );
     services.push(service);
     return service;
   }
@@ -221,7 +232,9 @@ describe('backup, restore, export and import', function () {
       expect(two).to.deep.include({ sha256: one.sha256, documents: one.documents });
       const third = await serviceAt('third', KEYS);
       await runCliJsonInProcess(third.env, ['import', at('2.tar.gz')]);
-      expect(await runCliJsonInProcess<Written>(third.env, ['export', at('3.tar.gz')])).to.include({ sha256: one.sha256 });
+      expect(await runCliJsonInProcess<Written>(third.env, ['export', at('3.tar.gz')])).to.include({
+        sha256: one.sha256,
+      });
       for (const service of [other, third]) {
         await service.startInProcess();
         await works(service, filled, 1);

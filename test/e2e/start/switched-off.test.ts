@@ -151,7 +151,8 @@ describe('start: plugins switched off', function () {
   for (const [turn, id] of OPTIONAL.entries()) {
     it(`${id}: starts, accepts reports, and has no dead link`, async () => {
       const off = { SVC_PLUGINS_OFF: JSON.stringify([id]) };
-      const running = id === BY_PROGRAM ? await program([id]) : await TestService.createEmptyInProcess({ ...off, ...STORE });
+      const running =
+        id === BY_PROGRAM ? await program([id]) : await TestService.createEmptyInProcess({ ...off, ...STORE });
       const visitor = await visitorOf(running);
       // Together the plugins fetch every guide.
       const ofThisTurn = new Set([...guides.keys()].filter((_, i) => i % OPTIONAL.length === turn));

@@ -125,7 +125,9 @@ describe('kernel/migrator', () => {
     const twin = store.collection<{ id: string; ref: string }>('bugs_items').insert({ id: '2', ref: 'a' });
     expect((await getRejection(twin)).name).to.equal('StoreConflict');
     expect(await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.listPending()).to.deep.equal([]);
-    expect(await processOn(store, [manifest('bugs', [], specs('slug', 'ref'))]).migrator.listPending()).to.have.lengthOf(1);
+    expect(
+      await processOn(store, [manifest('bugs', [], specs('slug', 'ref'))]).migrator.listPending(),
+    ).to.have.lengthOf(1);
   });
 
   it('gives a migration its plugin’s collections and no others', async () => {

@@ -5,6 +5,6 @@
  *   storeContract('my engine', { open: async () => new MyStore(url) });
  */
 export { jobsContract } from './jobs.js';
-export { JOBS_COLLECTIONS as JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs/harness.js';
+export { JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs/harness.js';
 export { releaseStoreContract } from './release-store.js';
 export { storeContract, type StoreContract } from './store.js';

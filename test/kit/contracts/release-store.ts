@@ -97,7 +97,9 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await getRejection(store.packages.stage(splitChunks(randomBytes(100_001)), limits))).to.be.instanceOf(
         PackageTooLarge,
       );
-      await store.packages.stage(splitChunks(randomBytes(100_000)), limits).then(({ id }) => store.packages.discard(id));
+      await store.packages
+        .stage(splitChunks(randomBytes(100_000)), limits)
+        .then(({ id }) => store.packages.discard(id));
       const gone = new Error('the sender went away');
       const cut = (async function* () {
         yield randomBytes(70_000);
@@ -131,20 +133,30 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(noise).to.be.instanceOf(PackageRejected);
       expect((noise as PackageRejected).entry).to.equal('');
       const large = await stage(buildPackage({ 'setup.json': Buffer.alloc(1_048_577, 120) }));
-      expect(((await getRejection(store.packages.inspect(large, rules))) as PackageRejected).entry).to.equal('setup.json');
+      expect(((await getRejection(store.packages.inspect(large, rules))) as PackageRejected).entry).to.equal(
+        'setup.json',
+      );
     });
 
     it('publishes a package with its texts, and replaces it', async () => {
       const first = randomBytes(2_000);
       await put(RELEASE_PLACE, first);
       expect(await store.packages.listStaged()).to.deep.equal([]);
-      expect(await store.packages.readPackageInfo(RELEASE_PLACE)).to.deep.equal({ size: 2_000, sha256: sha256(first), texts: TEXTS });
+      expect(await store.packages.readPackageInfo(RELEASE_PLACE)).to.deep.equal({
+        size: 2_000,
+        sha256: sha256(first),
+        texts: TEXTS,
+      });
       expect(await served(RELEASE_PLACE, 'manifest.json')).to.equal(TEXTS.manifest);
       expect(await served(RELEASE_PLACE, 'manifest.sig')).to.equal(TEXTS.signature);
       const second = randomBytes(3_000);
       await store.packages.put(await stage(second), RELEASE_PLACE, { manifest: '{"schema":1,"n":2}', signature: null });
       const texts = { manifest: '{"schema":1,"n":2}', signature: null };
-      expect(await store.packages.readPackageInfo(RELEASE_PLACE)).to.deep.equal({ size: 3_000, sha256: sha256(second), texts });
+      expect(await store.packages.readPackageInfo(RELEASE_PLACE)).to.deep.equal({
+        size: 3_000,
+        sha256: sha256(second),
+        texts,
+      });
       expect(await served(RELEASE_PLACE, 'manifest.sig')).to.equal(null);
     });
 
@@ -185,7 +197,11 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     });
 
     it('lists its products and releases', async () => {
-      const places = [RELEASE_PLACE, { ...RELEASE_PLACE, platform: 'win-x64' }, { ...RELEASE_PLACE, product: 'app', version: '2-rc.1' }];
+      const places = [
+        RELEASE_PLACE,
+        { ...RELEASE_PLACE, platform: 'win-x64' },
+        { ...RELEASE_PLACE, product: 'app', version: '2-rc.1' },
+      ];
       for (const place of places) await put(place, Buffer.from('x'));
       await store.access.write('new', '.htaccess', '# aos-access format=3 product=new\n');
       const found: ReleaseLocation[] = [];

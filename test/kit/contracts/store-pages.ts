@@ -103,7 +103,8 @@ export function describePages(fixture: ContractFixture): void {
         const rows = await seed(docs, [['a'], ['a', 'b']]);
         const whole = (await rows.find({ sort, limit: 1000 })).items.map((row) => row.id);
         expect(new Set(whole).size).to.equal(60);
-        for (const limit of [1, 7, 20, 59, 60]) expect(await listAllPages(rows, sort, limit), `${limit}`).to.deep.equal(whole);
+        for (const limit of [1, 7, 20, 59, 60])
+          expect(await listAllPages(rows, sort, limit), `${limit}`).to.deep.equal(whole);
         const some = { a: { gte: 'v3' }, or: [{ b: null }, { b: { gt: 0 } }] };
         const part = (await rows.find({ sort, filter: some, limit: 1000 })).items.map((row) => row.id);
         expect(part).to.not.have.length(0);

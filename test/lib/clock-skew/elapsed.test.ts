@@ -18,7 +18,9 @@ describe('elapsed times', () => {
     ] as const) {
       const at = toIsoString(NOW - age);
       expect(hasElapsed(at, 1_000, NOW), `${age} ms ago`).to.equal(over);
-      expect(matchesFilter({ id: 'a', at } as Doc, buildElapsedFilter('at', 1_000, NOW)), `${age} ms ago`).to.equal(over);
+      expect(matchesFilter({ id: 'a', at } as Doc, buildElapsedFilter('at', 1_000, NOW)), `${age} ms ago`).to.equal(
+        over,
+      );
     }
     expect(matchesFilter({ id: 'a', at: null } as Doc, buildElapsedFilter('at', 1_000, NOW))).to.equal(false);
   });

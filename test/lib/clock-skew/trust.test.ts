@@ -59,7 +59,13 @@ describe('trust in a clock', () => {
     );
     expect(last).to.deep.equal({
       ahead_ms: 0,
-      note: { at: NOW + YEAR_MS + CLOCK_TRUST_DELAY_MS, monotonic: 5 + CLOCK_TRUST_DELAY_MS, epoch: 'boot 2', doubted_ms: 0, doubt: null },
+      note: {
+        at: NOW + YEAR_MS + CLOCK_TRUST_DELAY_MS,
+        monotonic: 5 + CLOCK_TRUST_DELAY_MS,
+        epoch: 'boot 2',
+        doubted_ms: 0,
+        doubt: null,
+      },
     });
   });
 

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readDiscoveredFile, readConfiguredFile, readOwnedFile, requireRestrictedFile, requireOwnedFile } from '../../../lib/files/trusted-file.js';
+import {
+  readDiscoveredFile,
+  readConfiguredFile,
+  readOwnedFile,
+  requireRestrictedFile,
+  requireOwnedFile,
+} from '../../../lib/files/trusted-file.js';
 
 const STRANGER = 54_321;
 

@@ -120,7 +120,7 @@ export interface Fixture {
 
 export async function fixtureOn(store: DocumentStore = new MemoryStore()): Promise<Fixture> {
   await store.connect();
-  const others = { 'kernel.catalog': { scopes: () => SCOPES }, [RUNTIME.name]: { peers: () => 1 } };
+  const others = { 'kernel.catalog': { listScopes: () => SCOPES }, [RUNTIME.name]: { countProcesses: () => 1 } };
   return { store, clock: new ManualClock(), hasher: new FakeHasher(), others, added: [] };
 }
 

@@ -13,7 +13,7 @@ export const TOKEN = 'master:bugtracker:report';
 export const PATH = '/api/errors/v1/report';
 
 const projects = createFakeProjects({
-  accepting: async (slug) => {
+  requireAccepting: async (slug) => {
     if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
     return { slug };
   },

@@ -39,7 +39,10 @@ interface Asked {
   queries: ErrorGroupQuery[];
 }
 
-function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['groups']['getHourlyCounts']>> = null): Asked {
+function standing(
+  items: ErrorGroup[],
+  sums: Awaited<ReturnType<ErrorPageDeps['groups']['getHourlyCounts']>> = null,
+): Asked {
   const queries: ErrorGroupQuery[] = [];
   const deps: ErrorPageDeps = {
     groups: {

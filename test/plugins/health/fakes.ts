@@ -139,7 +139,8 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
       asked.push(query);
       return audit.listRecent(limit, after);
     },
-    describeTarget: ({ target }) => Promise.resolve({ name: `the ${target}`, href: `/projects/${encodeURIComponent(target)}` }),
+    describeTarget: ({ target }) =>
+      Promise.resolve({ name: `the ${target}`, href: `/projects/${encodeURIComponent(target)}` }),
   };
   const runs: RunRecord[] = [];
   const watchdog = () => ({ listRuns: () => Promise.resolve(runs) });

@@ -56,7 +56,10 @@ describe('/migrations', () => {
       finish = () => resolve({ applied: ['bugs:002-b'], pending: [] });
     });
     const all = fixtureOf(
-      fakeSystem({ listMigrations: () => Promise.resolve({ ...pending, pending: ['bugs:003-c'] }), migrate: () => long }),
+      fakeSystem({
+        listMigrations: () => Promise.resolve({ ...pending, pending: ['bugs:003-c'] }),
+        migrate: () => long,
+      }),
     );
     const outcome = await all.run.start(session('admin'), 2, 1);
     expect(outcome).to.equal(null);

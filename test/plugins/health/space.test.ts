@@ -18,7 +18,11 @@ describe('health: room for intakes', () => {
       warn: (_: object, text: string) => void lines.push(text),
       info: (_: object, text: string) => void lines.push(text),
     };
-    return { state, lines, space: new DiskSpaceMonitor(system, { monotonic: () => state.at }, { min_free_bytes }, log) };
+    return {
+      state,
+      lines,
+      space: new DiskSpaceMonitor(system, { monotonic: () => state.at }, { min_free_bytes }, log),
+    };
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -35,14 +35,21 @@ describe('licensing over HTTP', function () {
     read = await service.createToken('license:read');
   };
 
-  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<ServiceResponse> =>
-    service.request(method, `${BASE}${path}`, bearer, body);
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    bearer: string | null = manage,
+  ): Promise<ServiceResponse> => service.request(method, `${BASE}${path}`, bearer, body);
   const create = async (more: object = {}): Promise<{ license: Shown; key: string; status: number }> => {
     const { status, body } = await call('POST', '/licenses', { product: 'shop', ...more });
     expect([200, 201], JSON.stringify(body)).to.include(status);
     return { license: body['license'] as Shown, key: body['key'] as string, status };
   };
-  const codeOf = ({ status, body }: ServiceResponse): [number, unknown] => [status, (body['error'] as { code?: string })?.code];
+  const codeOf = ({ status, body }: ServiceResponse): [number, unknown] => [
+    status,
+    (body['error'] as { code?: string })?.code,
+  ];
   const raw = async (
     path: string,
     init: RequestInit,

@@ -345,7 +345,9 @@ describe('licensing: files', () => {
       },
     });
     const own = (await f.machines.find(doc, 'm-1'))!;
-    expect((await getRejection(f.activations.applyTransition(ADMIN, doc.id, own.id, 'release'))).message).to.include('license file');
+    expect((await getRejection(f.activations.applyTransition(ADMIN, doc.id, own.id, 'release'))).message).to.include(
+      'license file',
+    );
     expect(await f.online.deactivate(SHARED, { license_key: key, ...machine(1) })).to.deep.include({
       released: false,
       reason: 'file_until',

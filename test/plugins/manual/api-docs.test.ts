@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildApiIndex, buildApiOperations, quoteForShell, type ApiGroup, type ApiOperation } from '../../../plugins/manual/api-docs.js';
+import {
+  buildApiIndex,
+  buildApiOperations,
+  quoteForShell,
+  type ApiGroup,
+  type ApiOperation,
+} from '../../../plugins/manual/api-docs.js';
 import { buildExample, buildSchemaRows, describeType } from '../../../plugins/manual/schema.js';
 import { renderFile } from '../../web/templates.js';
 
@@ -82,7 +88,8 @@ const document = {
 
 describe('API documentation', () => {
   const groups = buildApiIndex(document);
-  const drawn = (i: number): ApiOperation[] => buildApiOperations(document, groups[i] as ApiGroup, 'https://aos.example/');
+  const drawn = (i: number): ApiOperation[] =>
+    buildApiOperations(document, groups[i] as ApiGroup, 'https://aos.example/');
   const [make, one] = drawn(1) as [ApiOperation, ApiOperation];
 
   it('groups operations by what they are about', () => {
@@ -115,7 +122,10 @@ describe('API documentation', () => {
   it('keeps siblings of a reference', () => {
     const named = { components: { schemas: { Kind: { type: 'string', enum: ['a'], description: 'A kind' } } } };
     const kind = '#/components/schemas/Kind';
-    const rows = buildSchemaRows({ properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } }, named);
+    const rows = buildSchemaRows(
+      { properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } },
+      named,
+    );
     expect(rows.map(({ text }) => text)).to.deep.equal(['Its kind · one of a', 'A kind · one of a']);
   });
 

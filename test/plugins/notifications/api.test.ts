@@ -179,7 +179,9 @@ describe('notifications API', () => {
       ['x-1: Bug 1', 'sent'],
     ]);
     await api('PATCH', `/${channel.id}`, { enabled: true });
-    await waitUntil('it was sent when enabled', async () => (await deliveries()).every(({ state }) => state === 'sent'));
+    await waitUntil('it was sent when enabled', async () =>
+      (await deliveries()).every(({ state }) => state === 'sent'),
+    );
     await api('DELETE', `/${channel.id}`);
   });
 

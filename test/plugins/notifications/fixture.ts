@@ -7,7 +7,10 @@ import { ChannelSettingsBuilder } from '../../../plugins/notifications/channels/
 import { ChannelService } from '../../../plugins/notifications/channels/channel-service.js';
 import { CHANNEL_KIND_NAMES, type ChannelKind } from '../../../plugins/notifications/channels/channel-kinds.js';
 import type { NotificationMessage } from '../../../plugins/notifications/notes/message.js';
-import type { NotificationState, StoredNotification } from '../../../plugins/notifications/notes/stored-notification.js';
+import type {
+  NotificationState,
+  StoredNotification,
+} from '../../../plugins/notifications/notes/stored-notification.js';
 import { DisabledChannelReporter } from '../../../plugins/notifications/sending/disabled-channels.js';
 import { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
 import { OutcomeRecorder } from '../../../plugins/notifications/sending/outcome-recorder.js';
@@ -29,7 +32,8 @@ export class ChannelFixture {
   readonly log = new RecordingLog();
   readonly sent: NotificationMessage[] = [];
   /** What the receiver does. */
-  receive: (message: NotificationMessage, recipient: string, destination: ChannelDestination) => Promise<void> = async () => undefined;
+  receive: (message: NotificationMessage, recipient: string, destination: ChannelDestination) => Promise<void> =
+    async () => undefined;
   /** In place of the sender that `receive` is. */
   senders: Partial<Record<ChannelKind, MessageSender>> = {};
   limits = { notes: 20, bytes: 100_000 };
@@ -94,7 +98,11 @@ export class ChannelFixture {
   }
 
   dispatcher(): NotificationDispatcher {
-    const send = async (message: NotificationMessage, destination: ChannelDestination, recipient: string): Promise<void> => {
+    const send = async (
+      message: NotificationMessage,
+      destination: ChannelDestination,
+      recipient: string,
+    ): Promise<void> => {
       await this.receive(message, recipient, destination);
       this.sent.push(message);
     };

@@ -101,9 +101,10 @@ describe('notifications: sending', () => {
     const word = { id: 'i-1:mia', timestamp, alarm_id: 'a-1', source: 'web-1', by: 'mia' };
     expect(await f.queue.enqueueAcknowledgement(word)).to.deep.equal([one.id]);
     expect(await f.queue.enqueueAcknowledgement(word), 'told again').to.deep.equal([]);
-    expect(await f.queue.enqueueAcknowledgement({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal(
-      [],
-    );
+    expect(
+      await f.queue.enqueueAcknowledgement({ ...word, alarm_id: 'a-2' }),
+      'an alarm that nobody was sent',
+    ).to.deep.equal([]);
     await sendDue(dispatcher);
     await f.queue.enqueueAcknowledgement({ ...word, id: 'i-1:', by: null });
     await sendDue(dispatcher);

@@ -22,7 +22,7 @@ const SPAN = 'eee19b7ec3c1b174';
 let fault: Error;
 const projects = createFakeProjects({
   get: async (slug) => (slug === 'shop' || slug === 'old' ? { slug, number: 7 } : null),
-  accepting: async (slug) => {
+  requireAccepting: async (slug) => {
     if (slug === 'old') throw fault;
     return { slug };
   },

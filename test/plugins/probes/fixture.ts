@@ -70,5 +70,11 @@ export function probesOn(
   };
   const scope = ContainerScope.createRoot({});
   scope.bind(DEPS, deps);
-  return { deps, ...scope.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler }), clock, told, gone };
+  return {
+    deps,
+    ...scope.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler }),
+    clock,
+    told,
+    gone,
+  };
 }

@@ -84,7 +84,7 @@ describe('probes', () => {
     const { deps } = fixture;
     const policies: string[] = [];
     const outbound = {
-      judge: () => null,
+      checkUrl: () => null,
       request: async ({ url, policy }: { url: string; policy: { mode: string } }) => {
         policies.push(policy.mode);
         const first = url === 'http://shop.example/';

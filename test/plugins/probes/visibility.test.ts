@@ -94,7 +94,7 @@ describe('a project token', () => {
         ...(await outbound.request(given)),
         public: isPublic,
       });
-      Object.assign(own.deps, { outbound: { judge: () => null, request } });
+      Object.assign(own.deps, { outbound: { checkUrl: () => null, request } });
       return own;
     };
     const probe = (): object => ({

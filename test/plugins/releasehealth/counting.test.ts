@@ -2,7 +2,10 @@
 import { expect } from 'chai';
 import { HourCountWriter } from '../../../plugins/releasehealth/counting/hour-count-writer.js';
 import { SessionIntakeService } from '../../../plugins/releasehealth/counting/intake.js';
-import { MAX_NOTES_PER_HOUR, SessionDeduplicator } from '../../../plugins/releasehealth/counting/session-deduplicator.js';
+import {
+  MAX_NOTES_PER_HOUR,
+  SessionDeduplicator,
+} from '../../../plugins/releasehealth/counting/session-deduplicator.js';
 import { MAX_ENVIRONMENTS, MAX_SERIES, SeriesLimiter } from '../../../plugins/releasehealth/counting/series-limiter.js';
 import { ReleaseHealthService } from '../../../plugins/releasehealth/service.js';
 import { HEALTH_COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
@@ -17,7 +20,7 @@ import { ManualClock } from '../access/fixture.js';
 const stores = new PluginStores('releasehealth', HEALTH_COLLECTIONS);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const projects = { accepting: async () => ({}) } as unknown as ProjectDirectory;
+const projects = { requireAccepting: async () => ({}) } as unknown as ProjectDirectory;
 
 /** A process over the store. @param writes counts the writes of hours */
 function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, published: readonly string[] = []) {
@@ -37,7 +40,10 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
   const key = Buffer.alloc(32, 7);
   const intake = new SessionIntakeService(projects, book, new HourCountWriter(counted), outcomes, key, clock);
   const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>
-    intake.record({ project: 'shop', version: '1.4.0', environment: 'production', entries }, { address, intake: known });
+    intake.record(
+      { project: 'shop', version: '1.4.0', environment: 'production', entries },
+      { address, intake: known },
+    );
   /** Sessions of any version and environment. */
   const told = (version: string, environment: string, known = true): Promise<void> =>
     intake.record(
@@ -141,9 +147,15 @@ for (const engine of stores.all) {
       await take([totals(5)], '198.51.100.7');
       expect(await figures.getSessionsSince('shop', '1.4.0', at(120))).to.include({ started: 82, crash_addresses: 1 });
       await take([totals(0, 1)], '198.51.100.7');
-      expect(await figures.getSessionsSince('shop', '1.4.0', at(120))).to.include({ crash_addresses: 2, crashes_by_token: false });
+      expect(await figures.getSessionsSince('shop', '1.4.0', at(120))).to.include({
+        crash_addresses: 2,
+        crashes_by_token: false,
+      });
       await take([totals(0, 1)], '203.0.113.9', false);
-      expect(await figures.getSessionsSince('shop', '1.4.0', at(120))).to.include({ crash_addresses: 2, crashes_by_token: true });
+      expect(await figures.getSessionsSince('shop', '1.4.0', at(120))).to.include({
+        crash_addresses: 2,
+        crashes_by_token: true,
+      });
     });
 
     it('an update of a session that began long ago does not count; old figures and notes leave', async () => {

@@ -54,7 +54,7 @@ function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore:
 class Items {
   readonly closedBy = new Map<string, string>();
   readonly api = {
-    releasePublished: async (
+    recordRelease: async (
       _project: string,
       { version, publication = '' }: { version: string; publication?: string },
     ) => {
@@ -62,7 +62,7 @@ class Items {
       return this.closedBy.get(version) === publication ? [`item of ${version}`] : [];
     },
     refsOf: async (ids: readonly string[]) => [...ids],
-    releaseWithdrawn: async () => {},
+    withdrawRelease: async () => {},
   } as unknown as BugsApi;
 }
 

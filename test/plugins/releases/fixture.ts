@@ -45,7 +45,10 @@ export const SIGNER = new MemorySigner('rsa-sha256');
 /** A package as a tool makes it. @param files path → content */
 export const packageOf = (files: Readonly<Record<string, string>>): Buffer =>
   gzipSync(
-    Buffer.concat([...Object.entries(files).map(([name, content]) => buildTarEntry({ name, content })), Buffer.alloc(1024)]),
+    Buffer.concat([
+      ...Object.entries(files).map(([name, content]) => buildTarEntry({ name, content })),
+      Buffer.alloc(1024),
+    ]),
   );
 
 export const uploaded = (bytes: Uint8Array, fields: Record<string, string> = {}): UploadedBody => ({
@@ -203,9 +206,9 @@ export function fixtureOn(
 
 export const bugsOf = (closed: (version: string) => string[]): BugsApi =>
   ({
-    releasePublished: async (_project: string, { version }: { version: string }) => closed(version),
+    recordRelease: async (_project: string, { version }: { version: string }) => closed(version),
     refsOf: async (ids: readonly string[]) => ids.map((id) => `ref of ${id}`),
-    releaseWithdrawn: async () => {},
+    withdrawRelease: async () => {},
   }) as unknown as BugsApi;
 
 export async function memoryFixture(change?: (deps: ReleaseDeps) => void): Promise<Fixture> {

@@ -14,7 +14,11 @@ describe('releases: the list of changes', function () {
     const f = await memoryFixture((made) => (deps = made));
     const hours = (n: number): void => f.clock.put(n * HOUR_MS);
     const ask = async (updated_since: string): Promise<{ versions: string[]; mark: string }> => {
-      const { items, server_time = '' } = await f.lists.listPage(CI, { limit: 50, include_total: false, updated_since });
+      const { items, server_time = '' } = await f.lists.listPage(CI, {
+        limit: 50,
+        include_total: false,
+        updated_since,
+      });
       return { versions: items.map(({ version }) => version), mark: server_time };
     };
     await f.publish('1.0.0');

@@ -201,7 +201,10 @@ export class StoreFixture {
   }
 
   /** As CI publishes. */
-  async publish(place: Partial<ReleaseLocation> = {}, bytes = buildPackage({ 'a.txt': 'a' })): Promise<ReleaseLocation> {
+  async publish(
+    place: Partial<ReleaseLocation> = {},
+    bytes = buildPackage({ 'a.txt': 'a' }),
+  ): Promise<ReleaseLocation> {
     const whole = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any', ...place };
     if (this.#token === '') {
       const scopes = 'updateservice:publish';

@@ -33,7 +33,8 @@ describe('sentry intake: limits', () => {
   it('sends them also after too many wrong keys', async () => {
     const wrong = { 'x-sentry-auth': 'Sentry sentry_key=wrong' };
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await fixture.post(ENVELOPE, buildSentryEnvelope(event()), wrong)).status);
+    for (let i = 0; i < 3; i++)
+      statuses.push((await fixture.post(ENVELOPE, buildSentryEnvelope(event()), wrong)).status);
     expect(statuses).to.deep.equal([401, 401, 429]);
     const last = await fixture.post(ENVELOPE, buildSentryEnvelope(event()), wrong);
     expect(last.headers['x-sentry-rate-limits']).to.equal(`${String(last.headers['retry-after'])}::key`);

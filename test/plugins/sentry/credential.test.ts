@@ -26,7 +26,11 @@ describe('sentry credential', () => {
     expect(findIntakeKey({ headers: {}, query: { sentry_key: KEY, sentry_version: '7' }, body: null })).to.equal(KEY);
     expect(findIntakeKey({ headers: {}, query: { sentry_key: [KEY, 'other'] }, body: null })).to.equal(KEY);
     expect(
-      findIntakeKey({ headers: { 'x-sentry-auth': 'Sentry sentry_version=7' }, query: { sentry_key: KEY }, body: null }),
+      findIntakeKey({
+        headers: { 'x-sentry-auth': 'Sentry sentry_version=7' },
+        query: { sentry_key: KEY },
+        body: null,
+      }),
     ).to.equal(KEY);
   });
 
@@ -36,7 +40,9 @@ describe('sentry credential', () => {
 
   it('is found in the DSN of the envelope’s header, which is parsed only then', () => {
     for (const dsn of [`https://${KEY}@aos.example.org/7`, `http://${KEY}:secret@127.0.0.1:8080/base/7`]) {
-      expect(findIntakeKey({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(KEY);
+      expect(findIntakeKey({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(
+        KEY,
+      );
     }
     expect(findIntakeKey({ headers: {}, query: {}, body: null })).to.equal(null);
   });
@@ -54,6 +60,7 @@ describe('sentry credential', () => {
     ['no envelope', { body: Buffer.from('\u0000\u0001') }],
   ];
   for (const [name, given] of none) {
-    it(`is missing: ${name}`, () => expect(findIntakeKey({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
+    it(`is missing: ${name}`, () =>
+      expect(findIntakeKey({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
   }
 });

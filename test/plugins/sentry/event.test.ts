@@ -1,7 +1,12 @@
 /** Sentry events as reports (contract 21, Sentry SDK intake): every SDK writes and leaves out something else. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseEventId, toErrorLevel, convertEvent, parseReleaseVersion } from '../../../plugins/sentry/event-converter.js';
+import {
+  parseEventId,
+  toErrorLevel,
+  convertEvent,
+  parseReleaseVersion,
+} from '../../../plugins/sentry/event-converter.js';
 import { parseInstant } from '../../../plugins/sentry/event-time.js';
 import type { ErrorDetails, ErrorReport } from '../../../ports/domain/errors.js';
 

@@ -15,12 +15,12 @@ const known = (slug: string | undefined): object | null =>
   slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: slug === 'old' } : null;
 
 const projects = createFakeProjects({
-  accepting: async (slug) => {
+  requireAccepting: async (slug) => {
     if (slug === 'old') throw new ServiceError('unknown_project', 'The project is archived.');
     return known(slug);
   },
   get: async (slug) => known(slug),
-  byNumber: async (n) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
+  findByNumber: async (n) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
 });
 
 /** An intake key's scopes name its project here: the fake authenticator knows no projects. */

@@ -37,7 +37,9 @@ describe('an envelope of 250 items with 100 aggregates of sessions', () => {
     const sender = { address: '192.0.2.1', intake: true };
     const payload = payloadOf(400) as Readonly<Record<string, unknown>>;
     await Promise.all(
-      Array.from({ length: 5 }, () => sessions.forward('sessions', payload, { project: 'shop', sent_at: null }, sender)),
+      Array.from({ length: 5 }, () =>
+        sessions.forward('sessions', payload, { project: 'shop', sent_at: null }, sender),
+      ),
     );
     clearImmediate(next);
     expect(taken.reduce((sum, { entries }) => sum + entries.length, 0)).to.equal(2_000);

@@ -20,12 +20,12 @@ const known = (slug: string | undefined): object | null =>
   slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: false } : null;
 
 const projects = createFakeProjects({
-  accepting: async (slug) => {
+  requireAccepting: async (slug) => {
     if (known(slug) === null) throw new ServiceError('unknown_project', 'There is no such project.');
     return known(slug);
   },
   get: async (slug) => known(slug),
-  byNumber: async (n) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
+  findByNumber: async (n) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
 });
 
 /** A scope `of:<project>` binds a token to it: the fake authenticator knows no projects. */

@@ -72,7 +72,7 @@ describe('source maps: what reports without them cost', function () {
   });
 
   it('reads once for traces of files as well, and then caches their project', async () => {
-    const hasNone = Reflect.get(SourceMapFrameRewriter.prototype, 'hasNone');
+    const hasNone = Reflect.get(SourceMapFrameRewriter.prototype, 'hasNoMaps');
     const known: boolean[] = [];
     SourceMapFrameRewriter.prototype.hasNoMaps = function told(this: SourceMapFrameRewriter, project) {
       known.push(Reflect.apply(hasNone, this, [project]));

@@ -60,7 +60,10 @@ describe('status pages with a password', function () {
     expect((await api('PATCH', '/shop', { password })).status).to.equal(200);
     const status = password === null ? 200 : 401;
     for (const path of ADDRESSES)
-      await waitUntil(`${path} answers ${status}`, async () => (await get(`/status-page/shop${path}`)).status === status);
+      await waitUntil(
+        `${path} answers ${status}`,
+        async () => (await get(`/status-page/shop${path}`)).status === status,
+      );
   };
 
   it('validates the password and never answers it', async () => {

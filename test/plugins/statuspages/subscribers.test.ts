@@ -13,7 +13,10 @@ describe('subscribers of status pages', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.createInProcess({ ...buildMailSettings(await mail.start()), SVC_BASE_URL: 'http://aos.example' });
+    service = await TestService.createInProcess({
+      ...buildMailSettings(await mail.start()),
+      SVC_BASE_URL: 'http://aos.example',
+    });
     token = await service.createToken('watchdog:manage,watchdog:read');
     await make('shop', 'Shop status');
   });

@@ -11,7 +11,14 @@ const OP_MSG = 2013;
 const FIELDS_OFFSET = HEADER_BYTES + 4 + 1 + 4;
 const BSON_STRING_TYPE = 2;
 
-const PROTOCOL_COMMANDS: ReadonlySet<string> = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'buildInfo']);
+const PROTOCOL_COMMANDS: ReadonlySet<string> = new Set([
+  'hello',
+  'ismaster',
+  'isMaster',
+  'ping',
+  'endSessions',
+  'buildInfo',
+]);
 
 export interface MongoCommand {
   name: string;

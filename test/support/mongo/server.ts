@@ -23,7 +23,9 @@ let found: Promise<string | null> | undefined;
  * per process.
  */
 export async function findMongoUrl(): Promise<string | null> {
-  found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : startMemoryServer();
+  found ??= process.env['SVC_TEST_MONGODB_URL']
+    ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL'])
+    : startMemoryServer();
   const url = await found;
   isAvailable('mongodb', url !== null);
   return url;

@@ -7,7 +7,8 @@ import type { DatabaseKind } from '../../../../ports/network-probe.js';
 import type { ProtocolConnection } from './protocol-connection.js';
 
 const createProtocolError = (message: string): OutboundError => new OutboundError('protocol', message);
-const createUnexpectedReplyError = (name: string): OutboundError => createProtocolError(`the answer is not that of ${name}`);
+const createUnexpectedReplyError = (name: string): OutboundError =>
+  createProtocolError(`the answer is not that of ${name}`);
 const cleanText = (text: string): string => text.slice(0, 150);
 
 /** Accepts `PONG` or an authentication error. */

@@ -23,7 +23,8 @@ function buildHealthRequest(service: string): Buffer {
 }
 
 /** Status of `HealthCheckResponse{status}`; absent means 0. */
-const parseServingState = (message: Buffer): string => SERVING_STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
+const parseServingState = (message: Buffer): string =>
+  SERVING_STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
 
 /**
  * Resolves when the service is serving.
@@ -66,7 +67,8 @@ export function checkGrpcHealth(socket: Socket, authority: string, service: stri
       if (headers[':status'] === undefined) rejectClosed();
       else if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
       else if (code === undefined) rejectAnswer();
-      else if (code !== '0') fail(new OutboundError('protocol', `gRPC reports ${STATUS_MESSAGES[code] ?? `status ${code}`}`));
+      else if (code !== '0')
+        fail(new OutboundError('protocol', `gRPC reports ${STATUS_MESSAGES[code] ?? `status ${code}`}`));
       else if (state !== 'SERVING') fail(new OutboundError('protocol', `the service is ${state}`));
       else {
         resolve();

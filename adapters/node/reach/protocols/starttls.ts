@@ -61,4 +61,9 @@ async function startLdapTls(wire: ProtocolConnection): Promise<void> {
  * Runs the dialogue until the server expects the TLS handshake.
  * @throws OutboundError
  */
-export const startTlsDialogues: Readonly<Record<StartTlsProtocol, (wire: ProtocolConnection) => Promise<void>>> = { smtp: startSmtpTls, imap: startImapTls, pop3: startPop3Tls, ldap: startLdapTls };
+export const startTlsDialogues: Readonly<Record<StartTlsProtocol, (wire: ProtocolConnection) => Promise<void>>> = {
+  smtp: startSmtpTls,
+  imap: startImapTls,
+  pop3: startPop3Tls,
+  ldap: startLdapTls,
+};

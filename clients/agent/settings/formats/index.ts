@@ -4,5 +4,10 @@ import { iniFormat } from './ini.js';
 import { jsonFormat } from './json.js';
 import { xmlFormat } from './xml.js';
 
-export const SETTINGS_FORMATS = { json: jsonFormat, env: envFormat, ini: iniFormat, xml: xmlFormat } as const satisfies Record<string, SettingsFormat>;
+export const SETTINGS_FORMATS = {
+  json: jsonFormat,
+  env: envFormat,
+  ini: iniFormat,
+  xml: xmlFormat,
+} as const satisfies Record<string, SettingsFormat>;
 export type FormatName = keyof typeof SETTINGS_FORMATS;

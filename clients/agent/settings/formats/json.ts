@@ -13,7 +13,15 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { FormatError, isBlank, getLineEnd, formatPosition, spliceText, type SettingsFormat, type SettingValue } from './format.js';
+import {
+  FormatError,
+  isBlank,
+  getLineEnd,
+  formatPosition,
+  spliceText,
+  type SettingsFormat,
+  type SettingValue,
+} from './format.js';
 
 export const jsonFormat: SettingsFormat = {
   read(text, key) {
@@ -33,7 +41,8 @@ export const jsonFormat: SettingsFormat = {
       return editText(text, path, value);
     }
     if (node.type === 'null') return editText(text, path, nestValue(rest, value), formattingOptions);
-    if (node.type !== 'object') throw new FormatError(`holds no object at ${formatExistingPath(names, rest)}, which ${key} needs`);
+    if (node.type !== 'object')
+      throw new FormatError(`holds no object at ${formatExistingPath(names, rest)}, which ${key} needs`);
     const last = node.children?.at(-1);
     if (last === undefined) return editText(text, [...path, ...rest], value, formattingOptions);
     return insertAfter(text, last, rest, value);

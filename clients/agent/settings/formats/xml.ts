@@ -3,7 +3,15 @@
  * because it changes how readers interpret the file. Names include prefixes.
  */
 import { SaxesParser } from 'saxes';
-import { FormatError, isBlank, getLineEnd, formatPosition, spliceText, type SettingsFormat, type SettingValue } from './format.js';
+import {
+  FormatError,
+  isBlank,
+  getLineEnd,
+  formatPosition,
+  spliceText,
+  type SettingsFormat,
+  type SettingValue,
+} from './format.js';
 
 interface TextPiece {
   from: number;
@@ -53,7 +61,8 @@ export const xmlFormat: SettingsFormat = {
   refusedKey(key) {
     const { names, attribute } = parsePath(key);
     const fits =
-      names.length > 0 && [...names, ...(attribute === null ? [] : [attribute])].every((name) => NAME_PATTERN.test(name));
+      names.length > 0 &&
+      [...names, ...(attribute === null ? [] : [attribute])].every((name) => NAME_PATTERN.test(name));
     return fits ? null : 'must be a path of elements such as root/element/@attribute';
   },
 
@@ -80,7 +89,9 @@ function parseXml(text: string): XmlElement {
     open.at(-1)?.pieces.push({ from: began, to, text: content });
   };
   parser.on('error', (error) => {
-    throw new FormatError(`is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${formatPosition(text, parser.position)}`);
+    throw new FormatError(
+      `is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${formatPosition(text, parser.position)}`,
+    );
   });
   parser.on('xmldecl', ({ encoding }) => {
     if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding))
@@ -123,7 +134,11 @@ function parseXml(text: string): XmlElement {
   return root;
 }
 
-function locateElement(root: XmlElement, names: readonly string[], key: string): { element: XmlElement; rest: readonly string[] } {
+function locateElement(
+  root: XmlElement,
+  names: readonly string[],
+  key: string,
+): { element: XmlElement; rest: readonly string[] } {
   if (names[0] !== root.name) throw new FormatError(`has the root ${root.name}, not the one of ${key}`);
   let element = root;
   for (const [at, name] of names.entries()) {
@@ -142,7 +157,11 @@ function getContent({ children, pieces }: XmlElement, key: string): string | nul
 }
 
 /** Finds an attribute in a parsed start tag. `from` and `to` delimit the value without quotes. */
-function findAttribute(text: string, { tag }: XmlElement, name: string): { from: number; to: number; value: string } | null {
+function findAttribute(
+  text: string,
+  { tag }: XmlElement,
+  name: string,
+): { from: number; to: number; value: string } | null {
   const pattern = /([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
   const source = text.slice(tag.from, tag.to);
   for (const match of source.matchAll(pattern)) {
@@ -169,7 +188,11 @@ const escapeText = (value: SettingValue): string =>
   String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
 
 const quoteAttribute = (value: SettingValue): string =>
-  escapeText(value).replaceAll('"', '&quot;').replaceAll("'", '&apos;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
+  escapeText(value)
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&apos;')
+    .replaceAll('\n', '&#10;')
+    .replaceAll('\t', '&#9;');
 
 function setAttribute(text: string, element: XmlElement, name: string, value: SettingValue): string {
   const found = findAttribute(text, element, name);
@@ -209,7 +232,9 @@ function formatElement(
     const inner = formatElement({ names: rest, attribute }, value, indent + unit, unit, eol);
     return `<${name}>${eol}${indent}${unit}${inner}${eol}${indent}</${name}>`;
   }
-  return attribute === null ? `<${name}>${escapeText(value)}</${name}>` : `<${name} ${attribute}="${quoteAttribute(value)}"/>`;
+  return attribute === null
+    ? `<${name}>${escapeText(value)}</${name}>`
+    : `<${name} ${attribute}="${quoteAttribute(value)}"/>`;
 }
 
 function formatNewFile(path: XmlPath, value: SettingValue, eol: string): string {

@@ -25,8 +25,12 @@ const buildStatusAction = (
 ): BulkAction => ({ value: `status:${to}`, label, does, done, text, reason: 'optional', set: { status: to }, ...more });
 
 const STATUS_ACTIONS: readonly BulkAction[] = [
-  buildStatusAction('resolved', 'Resolve', 'Resolve', 'resolved', 'Each opens again when it happens again.', { direct: true }),
-  buildStatusAction('closed', 'Close', 'Close', 'closed', 'Nobody has to do anything about them any more.', { direct: true }),
+  buildStatusAction('resolved', 'Resolve', 'Resolve', 'resolved', 'Each opens again when it happens again.', {
+    direct: true,
+  }),
+  buildStatusAction('closed', 'Close', 'Close', 'closed', 'Nobody has to do anything about them any more.', {
+    direct: true,
+  }),
   buildStatusAction(
     'resolved',
     'Resolve in a version…',

@@ -23,7 +23,14 @@ import { validateForm, getFieldValues, runOrShowAgain, getFormFields, type FormP
 import type { PageDeps } from '../shared/page-deps.js';
 import type { ItemQuery } from '../../item/filters.js';
 import { buildUndoPath } from './bulk-runs.js';
-import { buildBugsUrl, toCanonicalQuery, parseFilters, toItemQuery, DEFAULT_FILTERS, type ListFilters } from '../shared/list-query.js';
+import {
+  buildBugsUrl,
+  toCanonicalQuery,
+  parseFilters,
+  toItemQuery,
+  DEFAULT_FILTERS,
+  type ListFilters,
+} from '../shared/list-query.js';
 
 const MAX_NAMED_ITEMS = 20;
 const MAX_ASSIGNEE_SUGGESTIONS = 100;
@@ -35,7 +42,8 @@ interface BulkSelection {
   match: string;
 }
 
-const redirectWithMessage = (message: string, match: string): Redirect => new Redirect(buildBugsUrl(match), { tone: 'warning', message });
+const redirectWithMessage = (message: string, match: string): Redirect =>
+  new Redirect(buildBugsUrl(match), { tone: 'warning', message });
 
 function parseSelection(request: HttpRequest): BulkSelection | Redirect {
   const typed = getFormFields(request);
@@ -44,7 +52,8 @@ function parseSelection(request: HttpRequest): BulkSelection | Redirect {
   const action = findBulkAction(typed['action'] ?? '');
   if (action === undefined) return redirectWithMessage('Choose what to do with the items.', match);
   if (typed['scope'] === 'filter') {
-    if (given === null) return redirectWithMessage('The filters of the list are not understood; nothing was changed.', match);
+    if (given === null)
+      return redirectWithMessage('The filters of the list are not understood; nothing was changed.', match);
     const { sort: _order, ...filter } = given;
     return { action, ids: [], filter, match };
   }

@@ -45,7 +45,10 @@ function toRuleFields(form: FormValues): GroupingRuleFields {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const given = { name, exception_class, message, origin, title, enabled: form['enabled'] === 'true' };
-  return validateForm(ruleBody, { ...given, fingerprint: elements.length === 0 ? null : elements }) as GroupingRuleFields;
+  return validateForm(ruleBody, {
+    ...given,
+    fingerprint: elements.length === 0 ? null : elements,
+  }) as GroupingRuleFields;
 }
 
 export class GroupingRuleEditor {

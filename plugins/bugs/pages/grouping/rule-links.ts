@@ -4,7 +4,8 @@ export const GROUPING_RULES_TITLE = 'Grouping rules';
 
 export const groupingRulesCrumb = { label: GROUPING_RULES_TITLE, href: '/grouping-rules' };
 
-export const buildRulesUrl = (project: string): string => `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
+export const buildRulesUrl = (project: string): string =>
+  `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
 
 export const buildRuleUrl = (project: string, id: string): string =>
   `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;

@@ -16,7 +16,12 @@ import { groupingRulesCrumb, buildRulesUrl, GROUPING_RULES_TITLE } from './rule-
 const accessRule = { session: 'member' } as const;
 const buildOptionalTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
 const paramsSchema = joi.object({ project: joi.string().max(64).required(), id: joi.string().guid().required() });
-const prefillSchemas = { name: buildOptionalTextSchema(200), exception_class: buildOptionalTextSchema(200), message: buildOptionalTextSchema(500), origin: buildOptionalTextSchema(500) };
+const prefillSchemas = {
+  name: buildOptionalTextSchema(200),
+  exception_class: buildOptionalTextSchema(200),
+  message: buildOptionalTextSchema(500),
+  origin: buildOptionalTextSchema(500),
+};
 
 async function buildListView(page: PageDeps, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const asked = (request.query as { project?: string }).project ?? request.params['project'];
@@ -54,7 +59,12 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
     says: (rule: string) => string,
   ): PageSpec =>
     createFormPage(
-      { path: `/grouping-rules/{project}/{id}/${name}`, title: GROUPING_RULES_TITLE, access: accessRule, input: { params: paramsSchema } },
+      {
+        path: `/grouping-rules/{project}/{id}/${name}`,
+        title: GROUPING_RULES_TITLE,
+        access: accessRule,
+        input: { params: paramsSchema },
+      },
       async (request) => {
         const { project = '', id = '' } = request.params;
         const done = await run(request, project, id);

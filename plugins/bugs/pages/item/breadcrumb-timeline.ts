@@ -96,7 +96,11 @@ function toTimelineEntry(value: Json, end: number): TimelineEntry {
   const moved = data === null ? '' : [getText(data, 'from'), getText(data, 'to')].filter((t) => t !== '').join(' → ');
   const at = parseInstant(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
   const message = said || request || moved || (data === null ? JSON.stringify(own) : '');
-  const { icon, kind } = findKind(getText(own, 'type'), category, FAILURE_LEVELS.has(level) && !level.startsWith('warn'));
+  const { icon, kind } = findKind(
+    getText(own, 'type'),
+    category,
+    FAILURE_LEVELS.has(level) && !level.startsWith('warn'),
+  );
   const shown = data !== null && Object.keys(data).length > 0 ? data : null;
   return {
     icon,

@@ -26,7 +26,10 @@ const MAX_RENDERED_TOTAL = 12_288;
  * @param comments newest first
  * @param taken characters used by the description
  */
-function markPlainComments<T extends { body: string }>(comments: readonly T[], taken: number): (T & { plain: boolean })[] {
+function markPlainComments<T extends { body: string }>(
+  comments: readonly T[],
+  taken: number,
+): (T & { plain: boolean })[] {
   let room = MAX_RENDERED_TOTAL - taken;
   return comments.map((comment) => {
     const plain = comment.body.length > Math.min(MAX_RENDERED_LENGTH, room);

@@ -56,7 +56,8 @@ export function buildFacts(item: Item, project: string, pull: PullRequest | null
   ].filter(isFilled);
 }
 
-const formatPullRequestState = ({ state, author }: PullRequest): string => (author === null ? state : `${state}, by ${author}`);
+const formatPullRequestState = ({ state, author }: PullRequest): string =>
+  author === null ? state : `${state}, by ${author}`;
 
 const formatTimes = (n: number): string => (n === 1 ? 'once' : `${n} times`);
 

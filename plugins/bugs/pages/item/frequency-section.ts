@@ -11,7 +11,11 @@ export interface PublishMark {
   label: string;
 }
 
-export async function buildFrequencySection({ page: { services, deps }, item, doc }: ItemSectionInput): Promise<object> {
+export async function buildFrequencySection({
+  page: { services, deps },
+  item,
+  doc,
+}: ItemSectionInput): Promise<object> {
   const hours = services.board.listHourlyCounts(doc, HOURS_PER_DAY);
   const days = services.board.listDailyCounts(doc);
   const publishes = await services.timeline.listRecentPublishes(item.project, CHART_DAYS * DAY_MS);

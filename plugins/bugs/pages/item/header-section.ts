@@ -7,7 +7,14 @@ import type { ItemSectionInput } from './section.js';
 import { toLeaseView } from './facts-section.js';
 import { buildListUrl, toContextSuffix } from '../shared/list-context.js';
 
-export async function buildHeaderSection({ page, request, item, detail, context, problem }: ItemSectionInput): Promise<object> {
+export async function buildHeaderSection({
+  page,
+  request,
+  item,
+  detail,
+  context,
+  problem,
+}: ItemSectionInput): Promise<object> {
   const { services, deps } = page;
   const now = deps.clock.now();
   const { name } = toBugCaller(request.principal);
@@ -24,7 +31,8 @@ export async function buildHeaderSection({ page, request, item, detail, context,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: toLeaseView(item, now),
     mine: item.assignee === name,
-    undoable: problem.form === undefined ? findUndoableChange(item, detail.activity as HistoryEntry[], name, now) : null,
+    undoable:
+      problem.form === undefined ? findUndoableChange(item, detail.activity as HistoryEntry[], name, now) : null,
     rule_url: rule === null ? null : await services.filters.findRulePage(rule),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;

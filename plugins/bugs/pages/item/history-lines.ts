@@ -91,10 +91,13 @@ const FIELD_LABELS: Record<string, string> = {
 };
 
 let listFormatter: Intl.ListFormat | undefined;
-const joinNames = (names: string[]): string => (listFormatter ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
+const joinNames = (names: string[]): string =>
+  (listFormatter ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
 
 function formatEdit({ data: { fields, changes } }: HistoryEntry): string {
-  const names = (Array.isArray(fields) ? fields : []).map((field) => FIELD_LABELS[toText(field)] ?? toSpacedText(field));
+  const names = (Array.isArray(fields) ? fields : []).map(
+    (field) => FIELD_LABELS[toText(field)] ?? toSpacedText(field),
+  );
   const [only, ...more] = Array.isArray(changes) ? changes : [];
   const assigned = more.length === 0 && isObject(only) && only['field'] === 'assignee' ? only : null;
   if (assigned === null || names.length > 1) return `changed ${joinNames(names)}`;
@@ -144,7 +147,10 @@ const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => s
   reclaimed: ['robot', () => 'claimed it again with a new token'],
   renewed: ['clock', formatProgress],
   commented: ['comment', () => 'commented'],
-  severity: ['flag', ({ data }) => `set severity from ${toText(data['from'])} to ${toText(data['to'])}${formatReason(data)}`],
+  severity: [
+    'flag',
+    ({ data }) => `set severity from ${toText(data['from'])} to ${toText(data['to'])}${formatReason(data)}`,
+  ],
   'severity locked': ['lock', () => 'locked the severity'],
   'severity unlocked': ['unlock', () => 'unlocked the severity'],
   edited: ['edit', formatEdit],
@@ -155,7 +161,10 @@ const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => s
   unmuted: ['eye', () => 'unmuted it'],
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
-  split_off: ['copy', ({ data }) => `split ${toText(data['occurrences'])} kept occurrences off${formatDifference(data)} into`],
+  split_off: [
+    'copy',
+    ({ data }) => `split ${toText(data['occurrences'])} kept occurrences off${formatDifference(data)} into`,
+  ],
   split_from: ['copy', () => 'split it off from'],
   linked: ['merge', formatForgeLink],
   'link added': ['link', (entry) => `linked it: it ${formatItemLink(entry)}`],

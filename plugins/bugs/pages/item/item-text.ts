@@ -6,7 +6,17 @@
 import { formatItemDetail } from '../../http/tool-answers.js';
 import type { ItemDetail } from '../../lists/item-list.js';
 
-const TRUSTED_FIELDS = ['ref', 'project', 'type', 'status', 'severity', 'hit_count', 'last_seen_at', 'first_build', 'last_build'];
+const TRUSTED_FIELDS = [
+  'ref',
+  'project',
+  'type',
+  'status',
+  'severity',
+  'hit_count',
+  'last_seen_at',
+  'first_build',
+  'last_build',
+];
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_DEPTH = 8;
 
@@ -18,7 +28,9 @@ export function formatItemAsText(data: ItemDetail, url: string, mark: string): s
   const { item, ...rest } = formatItemDetail({ ...data }) as { item: Record<string, unknown> };
   const own = TRUSTED_FIELDS.flatMap((name) => (hasContent(item[name]) ? [`${name}: ${String(item[name])}`] : []));
   const reported = Object.fromEntries(
-    Object.entries(item).filter(([name]) => !TRUSTED_FIELDS.includes(name) && name !== 'untrusted_fields' && name !== 'id'),
+    Object.entries(item).filter(
+      ([name]) => !TRUSTED_FIELDS.includes(name) && name !== 'untrusted_fields' && name !== 'id',
+    ),
   );
   const { crash, ...others } = rest as Record<string, unknown>;
   const body = formatMembers({ ...(hasContent(crash) && { crash }), ...reported, ...others }, 0).join('\n');

@@ -45,7 +45,17 @@ export async function buildItemView(
     loadPart({ page, request, caller, item }, 'occurrences'),
   ]);
   if (doc === null) throw notFound('item with this id');
-  const about: ItemSectionInput = { page, request, caller, detail, item, doc, occurrences, context: getListContext(request), problem };
+  const about: ItemSectionInput = {
+    page,
+    request,
+    caller,
+    detail,
+    item,
+    doc,
+    occurrences,
+    context: getListContext(request),
+    problem,
+  };
   const fields = await Promise.all(SECTIONS.map(async (section) => section(about)));
   return new View('bug', Object.assign({}, ...fields, problem) as Record<string, unknown>);
 }

@@ -9,7 +9,8 @@ const LINK_KIND_LABELS: Record<LinkKind, string> = {
   discovered: 'led to',
 };
 
-export const getLinkKindLabel = (kind: string): string => (Object.hasOwn(LINK_KIND_LABELS, kind) ? LINK_KIND_LABELS[kind as LinkKind] : kind);
+export const getLinkKindLabel = (kind: string): string =>
+  Object.hasOwn(LINK_KIND_LABELS, kind) ? LINK_KIND_LABELS[kind as LinkKind] : kind;
 
 const LINK_KIND_OPTIONS = LINK_KINDS.map((kind) => ({ value: kind, label: LINK_KIND_LABELS[kind] }));
 

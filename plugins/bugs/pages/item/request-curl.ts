@@ -26,7 +26,15 @@ const METHOD_PATTERN = /^[A-Za-z]{1,20}$/;
 /** Header name (RFC 9110); `@file` and names with spaces are invalid. */
 const HEADER_NAME_PATTERN = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 /** Headers of the connection, or set by curl itself. */
-const EXCLUDED_HEADERS = new Set(['content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'host', 'te']);
+const EXCLUDED_HEADERS = new Set([
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'host',
+  'te',
+]);
 
 const isFields = (value: unknown): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -106,7 +114,12 @@ function decodeName(name: string): string {
   }
 }
 
-function buildCurlCommand(method: string, url: string, headers: RequestView['headers'], data: Json | undefined): string | null {
+function buildCurlCommand(
+  method: string,
+  url: string,
+  headers: RequestView['headers'],
+  data: Json | undefined,
+): string | null {
   // A partial URL is useless, and other schemes could read files.
   if (!/^https?:\/\/[^\s/]/i.test(url)) return null;
   const body = toText(data).slice(0, MAX_BODY_LENGTH);

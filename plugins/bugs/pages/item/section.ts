@@ -53,6 +53,12 @@ export async function loadPart(
   name: ItemPart,
 ): Promise<PartPage> {
   const after = getQueryText(request, name) || null;
-  const page = await services.parts.getPage(item.id, caller, name, { limit: PAGE_SIZES[name], cursor: after }, parseOccurrenceFilter(request));
+  const page = await services.parts.getPage(
+    item.id,
+    caller,
+    name,
+    { limit: PAGE_SIZES[name], cursor: after },
+    parseOccurrenceFilter(request),
+  );
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }

@@ -34,7 +34,10 @@ const LIST_FILTER_NAMES: Readonly<Partial<Record<keyof OccurrenceFilter, string>
   tag: 'tag',
 };
 
-export function buildSpreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: SpreadPage): SpreadRow[] {
+export function buildSpreadRows(
+  { versions, environments, hosts, browsers, tags }: Spread,
+  here: SpreadPage,
+): SpreadRow[] {
   const rows = [
     buildRow('Versions', 'version', versions, here),
     buildRow('Environments', 'environment', environments, here),
@@ -47,7 +50,13 @@ export function buildSpreadRows({ versions, environments, hosts, browsers, tags 
   return rows.filter(({ shares }) => shares.length > 0);
 }
 
-function buildRow(label: string, name: keyof OccurrenceFilter, shares: readonly ValueCount[], here: SpreadPage, prefix = ''): SpreadRow {
+function buildRow(
+  label: string,
+  name: keyof OccurrenceFilter,
+  shares: readonly ValueCount[],
+  here: SpreadPage,
+  prefix = '',
+): SpreadRow {
   const total = shares.reduce((sum, { count }) => sum + count, 0);
   return {
     label,

@@ -62,7 +62,11 @@ const MOVE_SHORTCUTS: Partial<Record<ItemStatus, string>> = { resolved: 'e', clo
 function findForm(from: ItemStatus, to: ItemStatus): MoveForm | null {
   if (to === 'in_progress') return null;
   if (to !== 'open') return MOVE_FORMS[to];
-  return { label: REOPEN_LABELS[from], text: REOPEN_TEXTS[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
+  return {
+    label: REOPEN_LABELS[from],
+    text: REOPEN_TEXTS[from] ?? 'It returns to the queue of the agents.',
+    icon: 'refresh',
+  };
 }
 
 /** @param leased an agent holds the item, so overriding the lease requires a reason */

@@ -75,7 +75,10 @@ export class ItemPageReader {
    * @param text a ref, or words of title, message or class; empty: items of the same class, or the
    *   last seen
    */
-  async findMergeTargets(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
+  async findMergeTargets(
+    item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>,
+    text: string,
+  ): Promise<ErrorGroup[]> {
     const filter =
       text.trim() !== ''
         ? toItemFilter({ project: [item.project], q: [text] })

@@ -3,7 +3,13 @@
  * plain `/bugs`. The item's URL carries it (`?list=…`), initially the referrer.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
-import { DEFAULT_LIST_QUERY, toCanonicalQuery, applyDefaultFilters, parseFilters, type ListFilters } from './list-query.js';
+import {
+  DEFAULT_LIST_QUERY,
+  toCanonicalQuery,
+  applyDefaultFilters,
+  parseFilters,
+  type ListFilters,
+} from './list-query.js';
 import type { SortName } from '../../item/filters.js';
 
 const MAX_CONTEXT_LENGTH = 8000;
@@ -23,7 +29,8 @@ function parseListUrl(referer: string): string | null {
 /** Returns the canonical list query; `''` for the default list, `view=all` without filters. */
 export function getListContext({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): string {
   const named = query['list'];
-  const list = typeof named === 'string' ? named : parseListUrl((headers['referer'] ?? '').slice(0, MAX_CONTEXT_LENGTH));
+  const list =
+    typeof named === 'string' ? named : parseListUrl((headers['referer'] ?? '').slice(0, MAX_CONTEXT_LENGTH));
   if (list === null) return '';
   if (list === '' && typeof named !== 'string') return 'view=all';
   if (list === 'view=all') return list;

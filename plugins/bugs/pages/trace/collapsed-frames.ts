@@ -33,7 +33,11 @@ const MAX_LABEL_NAMES = 3;
 export function collapseFrames(rows: readonly TraceRow[]): TraceRow[] {
   const frames = rows.filter((row) => row.kind === 'frame');
   const allForeign = frames.every(({ library }) => library !== null);
-  const libraries = collapseRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), buildLibraryLabel);
+  const libraries = collapseRuns(
+    rows,
+    (row) => row.library !== null && !(allForeign && row === frames[0]),
+    buildLibraryLabel,
+  );
   const shown = libraries.filter((row) => row.kind === 'frame');
   if (shown.length <= MAX_RUN_LENGTH) return libraries;
   const hidden = new Set(shown.slice(HEAD_LENGTH, -TAIL_LENGTH).filter(({ mark }) => !mark));

@@ -91,7 +91,9 @@ const PLATFORM_NAMESPACES = [
   'Npgsql.',
   'Newtonsoft.',
 ] as const;
-const PLATFORM_NAMESPACE_PATTERN = new RegExp(`^(?:${PLATFORM_NAMESPACES.map((name) => name.replaceAll('.', '\\.')).join('|')})`);
+const PLATFORM_NAMESPACE_PATTERN = new RegExp(
+  `^(?:${PLATFORM_NAMESPACES.map((name) => name.replaceAll('.', '\\.')).join('|')})`,
+);
 const GO_RUNTIME_PATTERN = /^(?:runtime|runtime\/debug|net\/http|reflect|testing)\./;
 
 /**

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseBasicCredentials } from '../../../../adapters/hapi/access/basic.js';
-import type { BasicCredentials, BasicGuard, BasicRequest, RequestRejection, RouteSpec } from '../../../../ports/http.js';
+import type {
+  BasicCredentials,
+  BasicGuard,
+  BasicRequest,
+  RequestRejection,
+  RouteSpec,
+} from '../../../../ports/http.js';
 import { fakeAuthenticator, NO_LIMITS, TestServer } from '../support.js';
 
 const basic = (text: string | Buffer): string => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -64,7 +70,11 @@ describe('hapi: HTTP Basic', () => {
       refusals.length = 0;
       const limits = { ...NO_LIMITS, auth_failures_per_minute: 2, public_per_minute: 5 };
       const refused = (refusal: RequestRejection): void => void refusals.push(refusal);
-      test = await TestServer.create({ routes: [route] }, { limits }, { ...fakeAuthenticator, recordRejection: refused });
+      test = await TestServer.create(
+        { routes: [route] },
+        { limits },
+        { ...fakeAuthenticator, recordRejection: refused },
+      );
     });
     const ask = (path: string, authorization?: string) =>
       test.ask('GET', path, { headers: { ...(authorization !== undefined && { authorization }) } });

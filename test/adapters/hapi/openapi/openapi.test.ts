@@ -113,7 +113,9 @@ describe('hapi: OpenAPI', () => {
   let document: Json;
   before(async () => {
     document = JSON.parse(
-      JSON.stringify(await (await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.getOpenApi()),
+      JSON.stringify(
+        await (await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.getOpenApi(),
+      ),
     ) as Json;
   });
   const component = (name: string): unknown => dig(document, 'components', 'schemas', name);
@@ -381,7 +383,11 @@ describe('hapi: OpenAPI', () => {
     ],
     ['a list of anything', joi.array(), { type: 'array', items: {} }],
     ['one or many', joi.array().items(joi.string()).single(), { type: 'array', items: { type: 'string' } }],
-    ['an alternative that is not listed', joi.alternatives(joi.string(), hideFromOpenApi(joi.array())), { type: 'string' }],
+    [
+      'an alternative that is not listed',
+      joi.alternatives(joi.string(), hideFromOpenApi(joi.array())),
+      { type: 'string' },
+    ],
     [
       'a closed object',
       joi.object({ a: joi.any() }).unknown(false),

@@ -17,7 +17,11 @@ describe('templates', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-templates-'));
     const handlebars = Handlebars.create();
-    templates = new TemplateCache(handlebars, { explicitPartialContext: true, knownHelpersOnly: true, knownHelpers: {} });
+    templates = new TemplateCache(handlebars, {
+      explicitPartialContext: true,
+      knownHelpersOnly: true,
+      knownHelpers: {},
+    });
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -37,7 +41,9 @@ describe('templates', () => {
     // Nothing is read any more.
     await rm(file('row'));
     await rm(file('sign'));
-    expect(templates.getTemplate(file('list'))({ rows: [{ name: 'a' }, { name: '<' }] })).to.equal('<i>a!</i><i>&lt;!</i>');
+    expect(templates.getTemplate(file('list'))({ rows: [{ name: 'a' }, { name: '<' }] })).to.equal(
+      '<i>a!</i><i>&lt;!</i>',
+    );
   });
 
   it('compiles a recursive partial, and one that is referenced before its declaration', async () => {

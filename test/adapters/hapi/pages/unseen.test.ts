@@ -4,9 +4,9 @@ import { revealInvisibleCharacters } from '../../../../adapters/hapi/pages/invis
 
 describe('hapi: invisible characters in pages', () => {
   it('shows bidirectional, zero-width and tag characters by their code point', () => {
-    expect(revealInvisibleCharacters('<td title="a\u200bb">exe\u202egnp \u2066x\u2069 \ufeff\u00ad\u{e0041}</td>')).to.equal(
-      '<td title="a[U+200B]b">exe[U+202E]gnp [U+2066]x[U+2069] [U+FEFF][U+00AD][U+E0041]</td>',
-    );
+    expect(
+      revealInvisibleCharacters('<td title="a\u200bb">exe\u202egnp \u2066x\u2069 \ufeff\u00ad\u{e0041}</td>'),
+    ).to.equal('<td title="a[U+200B]b">exe[U+202E]gnp [U+2066]x[U+2069] [U+FEFF][U+00AD][U+E0041]</td>');
   });
 
   it('leaves form values, addresses, and joined emoji unchanged', () => {

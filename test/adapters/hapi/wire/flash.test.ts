@@ -9,7 +9,8 @@ const authenticator = {
 } as Authenticator;
 
 describe('hapi: the flash', () => {
-  const round = (flash: Flash): Flash | null => parseFlash(authenticator, createFlashCookie(authenticator, flash).value ?? '');
+  const round = (flash: Flash): Flash | null =>
+    parseFlash(authenticator, createFlashCookie(authenticator, flash).value ?? '');
 
   it('is returned as written, with and without an action', () => {
     const plain: Flash = { tone: 'success', message: 'Saved.' };
@@ -19,7 +20,11 @@ describe('hapi: the flash', () => {
   });
 
   it('is ignored when its action was changed', () => {
-    const { value } = createFlashCookie(authenticator, { tone: 'info', message: 'x', action: { label: 'Undo', post: '/a' } });
+    const { value } = createFlashCookie(authenticator, {
+      tone: 'info',
+      message: 'x',
+      action: { label: 'Undo', post: '/a' },
+    });
     const [, mark = ''] = (value ?? '').split('.');
     const body = Buffer.from(JSON.stringify(['info', 'x', { label: 'Undo', post: '/users/1/delete' }]));
     expect(parseFlash(authenticator, `${body.toString('base64url')}.${mark}`)).to.equal(null);

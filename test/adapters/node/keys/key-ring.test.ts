@@ -135,6 +135,7 @@ describe('keys that sign', function () {
       type: 'pkcs8',
       format: 'pem',
     });
-    for (const text of ['short', small.toString(), '-----BEGIN nothing']) expect(() => parseLicenseSigningKey(text)).to.throw();
+    for (const text of ['short', small.toString(), '-----BEGIN nothing'])
+      expect(() => parseLicenseSigningKey(text)).to.throw();
   });
 });

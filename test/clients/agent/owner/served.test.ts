@@ -18,8 +18,8 @@ describe('update-agent: requests of a hostile child process to root', () => {
         return { status: 200, headers: {}, refused: '', content: [], drop: async () => undefined };
       };
     const network = {
-      ask: note('ask'),
-      open: async (...args: unknown[]) => {
+      getJson: note('ask'),
+      openPackage: async (...args: unknown[]) => {
         await note('open')(...args);
         return {
           status: 200,

@@ -189,7 +189,8 @@ describe('update-agent: setup.json', function () {
     await new Promise<void>((listening) => busy.listen(0, listening));
     const { port } = busy.address() as AddressInfo;
     const env = { A: 'x', SVC_TOKEN: 'secret', HOME: '/home/me', USER: 'me', SUB: 'old' };
-    const detect = async (text: string): Promise<SettingValue | null | undefined> => createDetector(text)?.({ env, root });
+    const detect = async (text: string): Promise<SettingValue | null | undefined> =>
+      createDetector(text)?.({ env, root });
     expect(await detect('env:A')).to.equal('x');
     expect(await detect('env:SVC_TOKEN')).to.equal(null);
     expect(await detect('env:svc_token')).to.equal(null);

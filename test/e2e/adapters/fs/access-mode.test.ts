@@ -67,7 +67,8 @@ describe('.htpasswd on a machine with other users', () => {
     const refused = async (web_group: string): Promise<string> =>
       (await getRejection(resolveAccessMode({ web_group, web_path: null }))).message;
     expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
-    if (ROOT) expect(await resolveAccessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
+    if (ROOT)
+      expect(await resolveAccessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
     else expect(await refused('4294967')).to.match(/^is a group that this process is not in: add its user to it/);
   });
 

@@ -16,7 +16,9 @@ const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 describe('a disk that rejects writes', () => {
   const failing = (code: string, path?: string): Promise<Error> =>
     getRejection(
-      createWriteRunner('/releases')(() => Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) }))),
+      createWriteRunner('/releases')(() =>
+        Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) })),
+      ),
     );
 
   it('is reported with the port’s error', async () => {

@@ -84,7 +84,12 @@ describe('mongodb: a bad day', function () {
       const before = [...done];
       await waitUntil('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)));
     };
-    const bad = [() => proxy.resetConnections(), () => proxy.holdData(), () => proxy.rejectConnections(), () => proxy.setDelay(20)];
+    const bad = [
+      () => proxy.resetConnections(),
+      () => proxy.holdData(),
+      () => proxy.rejectConnections(),
+      () => proxy.setDelay(20),
+    ];
     for (let round = 0; round < ROUNDS; round++) {
       await allWrite();
       const kind = round % bad.length;

@@ -57,7 +57,10 @@ describe('InstanceLock', () => {
       `another server (pid ${process.pid}) is running on ${folder}`,
     );
     await lock.writeServerUrl('http://127.0.0.1:8080');
-    expect(await InstanceLock.readRunningServer(folder)).to.deep.equal({ pid: process.pid, url: 'http://127.0.0.1:8080' });
+    expect(await InstanceLock.readRunningServer(folder)).to.deep.equal({
+      pid: process.pid,
+      url: 'http://127.0.0.1:8080',
+    });
     expect((await stat(join(folder, 'server.json'))).mode & 0o777).to.equal(0o600);
     await lock.release();
     expect(await readdir(folder)).to.deep.equal([]);

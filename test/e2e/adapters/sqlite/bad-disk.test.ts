@@ -63,8 +63,11 @@ describe('sqlite, a bad disk', function () {
       await rows.insert({ id: 'before', text: 'kept' });
       const { bavail, bsize } = await statfs(disk);
       await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - 200_000));
-      for (const id of ['one', 'two']) expect(await getRejection(rows.insert(large(id))), id).to.be.instanceOf(StoreFull);
-      expect(await getRejection(rows.changeMany({}, { set: { text: 'y'.repeat(400_000) } }))).to.be.instanceOf(StoreFull);
+      for (const id of ['one', 'two'])
+        expect(await getRejection(rows.insert(large(id))), id).to.be.instanceOf(StoreFull);
+      expect(await getRejection(rows.changeMany({}, { set: { text: 'y'.repeat(400_000) } }))).to.be.instanceOf(
+        StoreFull,
+      );
       expect((await rows.find()).items).to.deep.equal([{ id: 'before', text: 'kept' }]);
       await rm(join(disk, 'ballast'));
       await rows.insert(large('after'));

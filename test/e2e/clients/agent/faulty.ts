@@ -39,4 +39,6 @@ const hooks: Hooks = {
     if (point === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
   },
 };
-void runAgent(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then((code) => (process.exitCode = code));
+void runAgent(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then(
+  (code) => (process.exitCode = code),
+);

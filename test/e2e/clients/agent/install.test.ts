@@ -107,7 +107,16 @@ describe('update-agent: install', function () {
 
   const around = (): Record<string, string> => ({ HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
   const installing = (args: string[]): string[] => {
-    return ['--action', 'install', '--server', service.url, '--username', ADMIN_ACCOUNT.username, '--allow-targets', ...args];
+    return [
+      '--action',
+      'install',
+      '--server',
+      service.url,
+      '--username',
+      ADMIN_ACCOUNT.username,
+      '--allow-targets',
+      ...args,
+    ];
   };
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
     runAlike(installing(args), { SVC_PASSWORD: ADMIN_ACCOUNT.password, ...around(), ...env });
@@ -186,7 +195,12 @@ describe('update-agent: install', function () {
         'mode=cluster',
         '--allow-targets',
       ];
-      const env = { ...around(), SVC_PASSWORD: ADMIN_ACCOUNT.password, APP_DB_PASSWORD: 'detected', SVC_SET_PEERS: 'a,b' };
+      const env = {
+        ...around(),
+        SVC_PASSWORD: ADMIN_ACCOUNT.password,
+        APP_DB_PASSWORD: 'detected',
+        SVC_SET_PEERS: 'a,b',
+      };
       const configured = await runAlike(args, env);
       expect(configured.code, configured.stderr).to.equal(0);
       expect(await text('config/app.ini')).to.equal('[server]\nmode=cluster\npeers=a,b\n');

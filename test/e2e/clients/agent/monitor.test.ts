@@ -234,7 +234,11 @@ describe('update-agent: crontab', () => {
 });
 
 describe('update-agent: validation of monitor responses', () => {
-  const script = buildReportScript('linux-x64', { url: 'https://aos.example/ping', source: 'web', interval_seconds: 60 });
+  const script = buildReportScript('linux-x64', {
+    url: 'https://aos.example/ping',
+    source: 'web',
+    interval_seconds: 60,
+  });
   const good = {
     monitor: { source: 'web' },
     token: `wd_live_${'a'.repeat(43)}`,

@@ -41,9 +41,12 @@ describe('update-agent and service', () => {
     expect(answer.status, await answer.text()).to.equal(201);
   }
   const go = (...args: string[]): Promise<Ran> =>
-    runAgent(['--server', service.url, '--dir', dir, '--username', ADMIN_ACCOUNT.username, '--require-signed', ...args], {
-      env: { SVC_PASSWORD: ADMIN_ACCOUNT.password },
-    });
+    runAgent(
+      ['--server', service.url, '--dir', dir, '--username', ADMIN_ACCOUNT.username, '--require-signed', ...args],
+      {
+        env: { SVC_PASSWORD: ADMIN_ACCOUNT.password },
+      },
+    );
 
   it('is up to date, confirmed by a fresh statement, and pins the key', async () => {
     await publish('1.0.0');

@@ -46,9 +46,14 @@ describe('update-agent: schedule', function () {
   before(async () => {
     service = await TestService.createInProcess();
     await service.createProject('shop');
-    const made = await service.request('POST', '/api/license/v1/licenses', await service.createToken('license:manage'), {
-      product: 'shop',
-    });
+    const made = await service.request(
+      'POST',
+      '/api/license/v1/licenses',
+      await service.createToken('license:manage'),
+      {
+        product: 'shop',
+      },
+    );
     key = made.body['key'] as string;
     await publish('1.0.0');
     await waitUntil('the key opens the store', async () => {
@@ -138,7 +143,9 @@ describe('update-agent: schedule', function () {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(dir, '.update-agent', 'agent.json'), '{}', { mode: 0o600 });
     const server = ['--server', service.url, '--yes'];
-    const account = await schedule([...server, '--username', ADMIN_ACCOUNT.username], { SVC_PASSWORD: ADMIN_ACCOUNT.password });
+    const account = await schedule([...server, '--username', ADMIN_ACCOUNT.username], {
+      SVC_PASSWORD: ADMIN_ACCOUNT.password,
+    });
     expect(account.code).to.equal(64);
     expect(account.stderr).to.include('--password-file');
     const none = await schedule(server);

@@ -39,12 +39,20 @@ describe('the version of the main assembly', () => {
   it('is read from the program when the library states none', async () => {
     await fixture('None.exe', 'App.dll');
     await fixture('Plain.exe', 'App.exe');
-    expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6.0', source: 'App.exe', entry: 'App.exe' });
+    expect(await readMainAssembly(dir, 'App.dll')).to.include({
+      version: '4.5.6.0',
+      source: 'App.exe',
+      entry: 'App.exe',
+    });
   });
 
   it('is read from package.json without an assembly, or when it states none', async () => {
     await writeTree(dir, { 'package.json': '{"version":"v9.0.0-beta.1+5f3a"}' });
-    expect(await readMainAssembly(dir, null)).to.include({ version: '9.0.0-beta.1', source: 'package.json', entry: null });
+    expect(await readMainAssembly(dir, null)).to.include({
+      version: '9.0.0-beta.1',
+      source: 'package.json',
+      entry: null,
+    });
     await fixture('None.exe', 'App.dll');
     expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
   });
@@ -64,7 +72,12 @@ describe('the version of the main assembly', () => {
       runtime: { name: 'Microsoft.NETCore.App', version: '8.0.0' },
     });
     await writeTree(dir, { 'Tool.runtimeconfig.json': runtime('x') });
-    expect(await readMainAssembly(dir, null)).to.deep.equal({ version: null, source: null, entry: null, runtime: null });
+    expect(await readMainAssembly(dir, null)).to.deep.equal({
+      version: null,
+      source: null,
+      entry: null,
+      runtime: null,
+    });
   });
 
   it('includes its runtime, or names several', async () => {

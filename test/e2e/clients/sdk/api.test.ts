@@ -7,7 +7,9 @@ import { runAndGetOutput } from '../../../support/programs.js';
 
 describe('the SDK’s API report', function () {
   it('equals the code: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
-    const text = await runAndGetOutput(process.execPath, ['scripts/plugin-api.mjs', '--print', 'sdk-api'], { cwd: projectRoot() });
+    const text = await runAndGetOutput(process.execPath, ['scripts/plugin-api.mjs', '--print', 'sdk-api'], {
+      cwd: projectRoot(),
+    });
     expect(text).to.equal(await readFile(join(projectRoot(), 'docs', 'sdk-api.md'), 'utf8'));
     expect(text).to.include('createClient').and.include('## clients/sdk/client\n');
   });

@@ -44,7 +44,9 @@ suite('the SDK in a browser', function () {
     const built = await buildSdk();
     service = await TestService.createInProcess();
     await service.createProject('shop');
-    token = await service.createToken('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
+    token = await service.createToken(
+      'bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage',
+    );
     const license = await service.request('POST', '/api/license/v1/licenses', token, {
       product: 'shop',
       licensee: 'Ada',

@@ -32,14 +32,21 @@ describe('the packed SDK', () => {
       'browser/index.js',
     ]);
     await writeFile(join(dir, 'package.json'), '{ "private": true }');
-    await runAndGetOutput('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], {
-      cwd: dir,
-    });
+    await runAndGetOutput(
+      'npm',
+      ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`],
+      {
+        cwd: dir,
+      },
+    );
   });
   after(() => removeFolder(dir));
 
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
-    runAndGetOutput(process.execPath, [file], { cwd: dir, env: buildCleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
+    runAndGetOutput(process.execPath, [file], {
+      cwd: dir,
+      env: buildCleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }),
+    });
 
   it('has no dependencies, and its bundles import only Node', async () => {
     const installed = join(dir, 'node_modules', '@aos', 'sdk');

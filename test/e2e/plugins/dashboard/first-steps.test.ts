@@ -50,7 +50,8 @@ describe('/first-steps', () => {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  const page = async (visitor: BrowserVisitor, path = '/first-steps'): Promise<string> => (await visitor.get(path)).text();
+  const page = async (visitor: BrowserVisitor, path = '/first-steps'): Promise<string> =>
+    (await visitor.get(path)).text();
 
   /** Presses the step's button, and gives the command that is shown for one look. */
   const commandOf = async (id: string): Promise<string> => {

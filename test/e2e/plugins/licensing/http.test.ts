@@ -20,8 +20,12 @@ describe('licensing of the program', () => {
   });
   after(() => service?.dispose());
 
-  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<ServiceResponse> =>
-    service.request(method, `${BASE}${path}`, bearer, body);
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    bearer: string | null = manage,
+  ): Promise<ServiceResponse> => service.request(method, `${BASE}${path}`, bearer, body);
   const create = async (more: object = {}): Promise<{ license: { id: string }; key: string }> => {
     const { status, body } = await call('POST', '/licenses', { product: 'shop', ...more });
     expect([200, 201], JSON.stringify(body)).to.include(status);

@@ -173,7 +173,10 @@ describe('probes of certificates (with openssl)', function () {
     const port = await listen(server);
     const here = async (): Promise<{ address: string; family: number }[]> => [{ address: '127.0.0.1', family: 4 }];
     const { asker } = probesOn(new MemoryStore(), { ca: made.ca, resolve: here });
-    const named = { ...validateProbe({ kind: 'http', url: `https://127.0.0.1:${port}/` }), headers: { host: 'shop.test' } };
+    const named = {
+      ...validateProbe({ kind: 'http', url: `https://127.0.0.1:${port}/` }),
+      headers: { host: 'shop.test' },
+    };
     const dotted = validateProbe({ kind: 'http', url: `https://shop.test.:${port}/` });
     for (const probe of [named, dotted]) {
       const seen = await asker.run(probe);

@@ -38,7 +38,11 @@ describe('metrics of the release key', () => {
 
   it('are missing where releases are unsigned', async () => {
     const metrics = new PrometheusMetrics();
-    registerKeyMetrics(metrics, { getKey: async () => null, listPredecessors: async () => [], getKeyStart: async () => null });
+    registerKeyMetrics(metrics, {
+      getKey: async () => null,
+      listPredecessors: async () => [],
+      getKeyStart: async () => null,
+    });
     expect(await seriesOf(metrics)).to.deep.equal([
       'aos_releases_key_since_timestamp_seconds Nan',
       'aos_releases_key_predecessors 0',

@@ -143,7 +143,11 @@ describe('setup: rules', () => {
   it('fails without its token, with the reason', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-setup-'));
     try {
-      const script = buildReportScript('linux-x64', { url: 'http://127.0.0.1:9/', source: 'web-1', interval_seconds: 60 });
+      const script = buildReportScript('linux-x64', {
+        url: 'http://127.0.0.1:9/',
+        source: 'web-1',
+        interval_seconds: 60,
+      });
       await writeFile(join(dir, 's.sh'), script.content);
       const error = (await run('sh', [join(dir, 's.sh')]).catch((cause: unknown) => cause)) as {
         code: number;

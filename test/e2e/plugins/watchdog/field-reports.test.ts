@@ -29,7 +29,9 @@ describe('alarms of the watchdog, as they are received', () => {
   before(async () => {
     [chat, hook] = await Promise.all([Receiver.open(status(200, {}, 'ok')), Receiver.open()]);
     service = await TestService.createStarted({ SVC_BASE_URL: 'https://aos.example' });
-    token = await service.createToken('watchdog:ping,watchdog:manage,watchdog:read,notifications:manage,webhooks:manage');
+    token = await service.createToken(
+      'watchdog:ping,watchdog:manage,watchdog:read,notifications:manage,webhooks:manage',
+    );
     const channel = { name: 'chat', kind: 'slack', target: chat.url, timezone: ZONE, digest_minutes: 0 };
     expect((await service.request('POST', '/api/notifications/v1/channels', token, channel)).status).to.equal(201);
     const webhook = { name: 'all', url: hook.url, events: ['*'] };
@@ -82,7 +84,10 @@ describe('alarms of the watchdog, as they are received', () => {
       const probe = { kind: 'tls', host: '127.0.0.1', port, ca_pem: made.ca };
       const body = { source: 'cert-1', name: 'Shop', probe };
       expect((await service.request('POST', `${BASE}/monitors`, token, body)).status).to.equal(201);
-      await waitUntil('the channel is notified', () => said('Shop (cert-1): the certificate expires soon') !== undefined);
+      await waitUntil(
+        'the channel is notified',
+        () => said('Shop (cert-1): the certificate expires soon') !== undefined,
+      );
       await waitUntil('the webhook is called', () =>
         sent('cert-1').some(({ event }) => event === 'monitor.certificate_expiring'),
       );
@@ -99,7 +104,9 @@ describe('alarms of the watchdog, as they are received', () => {
       await beat(source);
       await beat(source, { status: 'down' });
     }
-    await waitUntil('both are down', () => ['del-1', 'mnt-1'].every((source) => said(`${source} is down`) !== undefined));
+    await waitUntil('both are down', () =>
+      ['del-1', 'mnt-1'].every((source) => said(`${source} is down`) !== undefined),
+    );
     expect((await service.request('DELETE', `${BASE}/monitors/del-1`, token)).status).to.equal(200);
     const window = { sources: ['mnt-1'], until: new Date(Date.now() + 3_600_000).toISOString() };
     expect((await service.request('POST', `${BASE}/maintenance`, token, window)).status).to.equal(201);

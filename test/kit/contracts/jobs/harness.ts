@@ -82,7 +82,10 @@ export function createJobs(
   const log = new MemoryLog();
   const clock = new SystemClock();
   const metrics = new PrometheusMetrics();
-  const jobs = new AgendaJobs({ store, clock, ids: new RandomIds(clock), log, metrics }, { ...FAST_OPTIONS, ...options });
+  const jobs = new AgendaJobs(
+    { store, clock, ids: new RandomIds(clock), log, metrics },
+    { ...FAST_OPTIONS, ...options },
+  );
   for (const spec of specs) jobs.define(spec);
   return { jobs, lines: log.lines, metrics };
 }

@@ -111,7 +111,9 @@ export function describeEnqueuedJobs(world: JobsFixture): void {
     const { jobs } = make([{ name: 'a.b', run: fail }], { retryBaseMs: 60_000 });
     await jobs.start();
     await jobs.enqueue('a.b', null, { retry: 1 });
-    const info = await waitUntil('the failure', async () => (await jobs.list()).find((job) => job.fail_reason !== null));
+    const info = await waitUntil('the failure', async () =>
+      (await jobs.list()).find((job) => job.fail_reason !== null),
+    );
     expect(info).to.include({ fail_count: 1, fail_reason: 'receiver down', running: false });
     expect(await stored()).to.equal(1);
   });

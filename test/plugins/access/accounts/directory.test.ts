@@ -17,7 +17,9 @@ describe('access: the directory of accounts', () => {
     w = await fixtureOn();
     s = await services(w);
     told = [];
-    w.added.push(extend(ACCOUNT_CHANGE_LISTENERS, { onChange: async () => void told.push(await s.directory.getRevision()) }));
+    w.added.push(
+      extend(ACCOUNT_CHANGE_LISTENERS, { onChange: async () => void told.push(await s.directory.getRevision()) }),
+    );
   });
 
   const make = (username: string, role = 'admin') =>

@@ -242,7 +242,7 @@ describe('access: credentials', () => {
 
     it('allows no more guesses where several processes share the account', async () => {
       const PROCESSES = 3;
-      w.others[RUNTIME.name] = { peers: () => PROCESSES };
+      w.others[RUNTIME.name] = { countProcesses: () => PROCESSES };
       const processes = await Promise.all(Array.from({ length: PROCESSES }, () => services(w)));
       const guesses = Array.from({ length: 99 }, (_, i) => wrong({}, processes[i % PROCESSES]));
       const passed = (await Promise.all(guesses)).filter(({ status }) => status === 401).length;

@@ -114,7 +114,8 @@ describe('bugs: releases on the timeline', () => {
 
   it('puts a mark where its moment lies among the columns', () => {
     const now = Date.parse('2026-11-25T12:30:00.000Z');
-    const at = (iso: string) => buildPublishMarks([{ version: '1', published_at: iso }], now, { unit: 60 * MINUTE, length: 24 });
+    const at = (iso: string) =>
+      buildPublishMarks([{ version: '1', published_at: iso }], now, { unit: 60 * MINUTE, length: 24 });
     expect(at('2026-11-24T13:00:00.000Z')).to.deep.equal([{ at: 0, label: '1' }]);
     expect(at('2026-11-25T01:00:00.000Z')).to.deep.equal([{ at: 0.5, label: '1' }]);
     expect(at('2026-11-24T12:59:59.000Z')).to.deep.equal([]);

@@ -26,7 +26,9 @@ for (const engine of ENGINES) {
 
     const process_ = (store: Fixture['store']): Fixture =>
       fixtureOn(store, undefined, (deps) => {
-        deps.faultWatchers = () => [{ onFaultCounted: (project, version) => void counted.push(`${project} ${version}`) }];
+        deps.faultWatchers = () => [
+          { onFaultCounted: (project, version) => void counted.push(`${project} ${version}`) },
+        ];
       });
     const count = (version = '1.2', project = 'alpha'): Promise<number> =>
       fixture.faults.count(project, version, since, evidence);

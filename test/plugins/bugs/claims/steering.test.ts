@@ -188,7 +188,9 @@ for (const { name, open } of ENGINES)
       );
       const round = (): Promise<string[]> =>
         Promise.all(
-          Array.from({ length: 21 }, async (_, i) => codeOf(processes[i % 3]!.nextItem.reserveNext(caller, {}, filter))),
+          Array.from({ length: 21 }, async (_, i) =>
+            codeOf(processes[i % 3]!.nextItem.reserveNext(caller, {}, filter)),
+          ),
         );
       const held = (): Promise<number> => fixture.deps.items.count({ 'claim.credential': 'tok-many' });
       const first = await round();

@@ -257,9 +257,9 @@ describe('bugs: bulk', () => {
     expect(results[1]?.error?.code).to.equal('not_found');
     const all = await fixture.bulk.applyEdit({ filter: {}, expected_count: 1, set }, caller);
     expect(all.results.map(({ id }) => id)).to.deep.equal([mine]);
-    expect(await codeOf(fixture.bulk.applyEdit({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(
-      'insufficient_scope',
-    );
+    expect(
+      await codeOf(fixture.bulk.applyEdit({ filter: { project: ['beta'] }, expected_count: 1, set }, caller)),
+    ).to.equal('insufficient_scope');
     expect((await shown(fixture, theirs.id)).title).to.equal('Theirs');
   });
 

@@ -59,7 +59,13 @@ describe('bugs: items for plugins', () => {
           return {};
         },
       });
-    const service: TestKernel = await bootTestKernel([fakeAccess, createFakeProjects(), bugs, outside('oncall'), outside('mirror')]);
+    const service: TestKernel = await bootTestKernel([
+      fakeAccess,
+      createFakeProjects(),
+      bugs,
+      outside('oncall'),
+      outside('mirror'),
+    ]);
     try {
       const { id, ref } = await api.record(report());
       await seen['oncall']?.comment(ref, { body: 'seen', key: 'k' });
@@ -95,7 +101,9 @@ describe('bugs: items for plugins', () => {
     expect(again).to.deep.equal({ id: first.id, created: false });
     expect((await items.comment(other, { body: 'page sent', key: 'page-1' })).created).to.equal(true);
     expect((await items.comment(one, { body: 'acknowledged', key: 'page-2', actor: 'Ada' })).created).to.equal(true);
-    expect((await fixture.tracked.createForPlugin('mirror').comment(one, { body: 'me too', key: 'page-1' })).created).to.equal(true);
+    expect(
+      (await fixture.tracked.createForPlugin('mirror').comment(one, { body: 'me too', key: 'page-1' })).created,
+    ).to.equal(true);
     expect((await commentsOf(fixture, one)).map(({ body, author }) => `${author}: ${body}`)).to.have.members([
       'plugin:oncall: page sent',
       'Ada (plugin:oncall): acknowledged',
@@ -166,7 +174,9 @@ for (const engine of ENGINES) {
       const { id } = await first.bugs.record(report());
       const done = await Promise.all(
         Array.from({ length: 18 }, (_, i) =>
-          (processes[i % 3] ?? first).tracked.createForPlugin('oncall').comment(id, { body: `from ${i}`, key: `k${i % 2}` }),
+          (processes[i % 3] ?? first).tracked
+            .createForPlugin('oncall')
+            .comment(id, { body: `from ${i}`, key: `k${i % 2}` }),
         ),
       );
       expect(done.filter(({ created }) => created)).to.have.length(2);

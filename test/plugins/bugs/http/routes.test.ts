@@ -104,7 +104,7 @@ describe('bugs: the plugin', () => {
       extensionPoints: ['projects.usage', 'projects.belongings'],
       setup: () => ({
         services: {
-          'projects.directory': { accepting: async () => ({}), get: async () => null, list: async () => [] },
+          'projects.directory': { requireAccepting: async () => ({}), get: async () => null, list: async () => [] },
         },
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),

@@ -14,7 +14,8 @@ describe('bugs: numbers of new items', () => {
       return counters.change(...args);
     };
     const numbers = new ItemNumberAllocator({ counters: { change } } as unknown as BugDeps);
-    const take = (project: string, n: number) => Promise.all(Array.from({ length: n }, () => numbers.allocate(project)));
+    const take = (project: string, n: number) =>
+      Promise.all(Array.from({ length: n }, () => numbers.allocate(project)));
     const [one, two] = await Promise.all([take('one', 40), take('two', 3)]);
     expect(one).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
     expect(two).to.deep.equal([1, 2, 3]);

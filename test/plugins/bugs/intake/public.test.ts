@@ -1,7 +1,16 @@
 /** What a report with a public intake key may do, and what it never meets (contracts 20, values; 21, intake; 00, limits). */
 import { expect } from 'chai';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { ensureCollections, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import {
+  ensureCollections,
+  errorReport,
+  memoryFixture,
+  report,
+  settled,
+  STORES,
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 
 const KEY = 'tok-intake';

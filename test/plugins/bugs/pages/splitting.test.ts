@@ -75,7 +75,10 @@ describe('bugs: pages of a split', () => {
     const done = await post({ field: 'environment', value: 'production', title: 'In production' });
     expect(done).to.be.instanceOf(Redirect);
     expect((done as Redirect).location).to.equal('/bugs/alpha-2');
-    expect((await fixture.lists.getDetail('alpha-2', MANAGER)).item).to.include({ title: 'In production', hit_count: 1 });
+    expect((await fixture.lists.getDetail('alpha-2', MANAGER)).item).to.include({
+      title: 'In production',
+      hit_count: 1,
+    });
   });
 
   it('show an error at the choice, and change nothing', async () => {

@@ -32,7 +32,10 @@ async function mixed(fixture: Fixture): Promise<string> {
 
 const kept = async (fixture: Fixture, id: string): Promise<{ id: string; environment: string }[]> => {
   await settled(fixture);
-  return (await fixture.parts.listPart(id, 'occurrences', { limit: 50 })).items as { id: string; environment: string }[];
+  return (await fixture.parts.listPart(id, 'occurrences', { limit: 50 })).items as {
+    id: string;
+    environment: string;
+  }[];
 };
 const actions = async (fixture: Fixture, id: string): Promise<string[]> => {
   await settled(fixture);

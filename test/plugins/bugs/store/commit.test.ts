@@ -87,5 +87,5 @@ it('bugs: no other file checks whether the store has transactions', async () => 
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
   const asking: string[] = [];
   for (const file of files) if (/\btransact\b/.test(await readFile(join(folder, file), 'utf8'))) asking.push(file);
-  expect(asking).to.have.members(['store/commit.ts', 'deps.ts', 'plugin.ts']);
+  expect(asking).to.have.members(['store/write-committer.ts', 'deps.ts', 'plugin.ts']);
 });

@@ -174,7 +174,8 @@ describe('access files of the release store', function () {
   });
 
   it('report in health when the server does not respond, and when they are missing', async () => {
-    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.checkHealth())['releases'];
+    const health = async (): Promise<object | undefined> =>
+      (await fixture.harness.kernel.system.checkHealth())['releases'];
     fixture.target.url = 'http://127.0.0.1:1';
     expect(await health()).to.include({ ok: true, protection: 'not_tested', last_selftest_at: null });
     const state = await fixture.care.run();
@@ -189,7 +190,8 @@ describe('access files of the release store', function () {
   });
 
   it('report in health why the store accepts no release, until it does again', async () => {
-    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.checkHealth())['releases'];
+    const health = async (): Promise<object | undefined> =>
+      (await fixture.harness.kernel.system.checkHealth())['releases'];
     expect(await health()).to.include({ ok: true, write_fault: null });
     const faults: Error[] = [new DiskUnwritable('it is read-only'), new DiskFull('it is full')];
     fixture.files.probe = async () => {

@@ -118,7 +118,9 @@ describe('the view of a status page', () => {
     expect(at('2027-01-01T10:00:00.000Z')).to.equal('underway');
     expect(at('2027-01-01T11:00:00.000Z')).to.equal('completed');
     const updates = [{ id: 'u', at: '', state: 'resolved' as const, text: '', by: '' }];
-    expect(getAnnouncementState(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
+    expect(getAnnouncementState(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal(
+      'resolved',
+    );
   });
 
   it('creates well-formed feeds of any text, with stable ids, without user names', () => {

@@ -97,7 +97,9 @@ for (const engine of STORES) {
       expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
       expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/together/);
       expect(await make(berlin)).to.deep.equal({});
-      expect(await refused(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property('timezone');
+      expect(await refused(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property(
+        'timezone',
+      );
     });
   });
 }

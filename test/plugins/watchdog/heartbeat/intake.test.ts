@@ -164,7 +164,9 @@ for (const engine of STORES) {
       await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'a' }), shop);
       expect((await fixture.monitor('a')).project).to.equal('shop');
       await fixture.beat('b');
-      expect(await codeOf(fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'b' }), shop))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'b' }), shop))).to.equal(
+        'insufficient_scope',
+      );
     });
 
     it('an error takes the monitor down where that is configured, with suppression and event', async () => {

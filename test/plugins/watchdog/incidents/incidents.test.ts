@@ -108,7 +108,9 @@ for (const engine of STORES) {
       await fixture.outbox.flush([{ ...doc, outbox: [...outbox] }]);
       const [again] = await all();
       expect(again).to.include({ cause: 'A full disk', message: 'Reported an error' });
-      expect(again?.comments).to.deep.equal([{ at: toIsoString(fixture.clock.now()), by: 'tester', text: 'Cleaned up' }]);
+      expect(again?.comments).to.deep.equal([
+        { at: toIsoString(fixture.clock.now()), by: 'tester', text: 'Cleaned up' },
+      ]);
     });
 
     it('lists the recipients of the alarm and of its end', async () => {

@@ -62,7 +62,10 @@ for (const engine of STORES) {
       await open({ sources: ['silent', 'well', 'failed'] });
       fixture.clock.advance(HOUR - 1000);
       await fixture.beat('well', { interval: 60 });
-      await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
+      await fixture.intake.recordHeartbeat(
+        parseHeartbeat({ source: 'failed', status: 'error' }, undefined, true),
+        ANYONE,
+      );
       expect(await fixture.monitor('failed')).to.include({ state: 'maintenance', last_status: 'error' });
       await fixture.evaluate();
       expect(told()).to.deep.equal([]);

@@ -1,7 +1,11 @@
 /** Metric history, baseline and deviation (contract 30, metrics), against plain sums over every sample. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toBaseline, getBucketSeconds, getDeviation } from '../../../../plugins/watchdog/metrics/metric-history-service.js';
+import {
+  toBaseline,
+  getBucketSeconds,
+  getDeviation,
+} from '../../../../plugins/watchdog/metrics/metric-history-service.js';
 import { RunningStats, addSample } from '../../../../plugins/watchdog/metrics/running-stats.js';
 import type { MetricStats } from '../../../../plugins/watchdog/model/documents.js';
 import { ANYONE, HOUR, memoryFixture, MINUTE, type Fixture } from '../fixture.js';

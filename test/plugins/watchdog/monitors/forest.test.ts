@@ -1,7 +1,11 @@
 /** The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MonitorForest, formatTreeJson, type TreeBranch } from '../../../../plugins/watchdog/monitors/monitor-forest.js';
+import {
+  MonitorForest,
+  formatTreeJson,
+  type TreeBranch,
+} from '../../../../plugins/watchdog/monitors/monitor-forest.js';
 
 interface Item {
   source: string;

@@ -241,7 +241,10 @@ describe('webhook deliveries', function () {
     for (let i = 0; i < 20; i++) await fixture.emit();
     await waitUntil('the first attempt', () => to.got.length === 1);
     fixture.clock.advance(9_000);
-    await waitUntil('rows of what waits', async () => (await fixture.deps.deliveries.count({ state: 'pending' })) === 20);
+    await waitUntil(
+      'rows of what waits',
+      async () => (await fixture.deps.deliveries.count({ state: 'pending' })) === 20,
+    );
   });
 
   it('works off a backlog in one worker, each once', async () => {

@@ -5,7 +5,11 @@ import fc from 'fast-check';
 import { buildDeliveryId } from '../../../../plugins/webhooks/model/delivery.js';
 import { MAX_PAYLOAD_BYTES, buildPayload, addPageUrl } from '../../../../plugins/webhooks/model/stored-event.js';
 import { parseEventList, listSubscribableEvents } from '../../../../plugins/webhooks/model/event-names.js';
-import { getDeliveryRetryDelay, RETRY_DELAYS_MS, parseRetryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
+import {
+  getDeliveryRetryDelay,
+  RETRY_DELAYS_MS,
+  parseRetryAfter,
+} from '../../../../plugins/webhooks/model/retry-schedule.js';
 import {
   createWebhookSecret,
   signBody,

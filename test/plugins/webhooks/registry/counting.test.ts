@@ -120,7 +120,12 @@ describe('webhooks that disable themselves', function () {
     await fixture.registry.disable(ADMIN, id);
     expect(await stored(id)).to.include({ enabled: false, disabled_reason: null });
     expect(await states(id)).to.deep.equal({ held: 2 });
-    expect(await fixture.log.getHealth()).to.deep.equal({ ok: true, queued: 0, oldest_age_seconds: null, disabled: [] });
+    expect(await fixture.log.getHealth()).to.deep.equal({
+      ok: true,
+      queued: 0,
+      oldest_age_seconds: null,
+      disabled: [],
+    });
     to.answer = status(204);
     await fixture.registry.change(ADMIN, id, { enabled: true });
     await fixture.turn();

@@ -24,7 +24,13 @@ const LANGUAGES = [
   { name: 'Node.js', fence: 'js', file: 'verify.mjs', driver: 'driver.mjs', command: [process.execPath, 'driver.mjs'] },
   { name: 'Python', fence: 'python', file: 'verify.py', driver: 'driver.py', command: ['python3', 'driver.py'] },
   { name: 'Go', fence: 'go', file: 'verify.go', driver: 'driver.go', command: ['go', 'run', 'verify.go', 'driver.go'] },
-  { name: 'Java', fence: 'java', file: 'Verify.java', driver: null, command: ['java', ...SHORT_RUN_JAVA_OPTIONS, 'Verify.java'] },
+  {
+    name: 'Java',
+    fence: 'java',
+    file: 'Verify.java',
+    driver: null,
+    command: ['java', ...SHORT_RUN_JAVA_OPTIONS, 'Verify.java'],
+  },
 ] as const;
 
 /** What a program prints, by lines; null when it is not on this machine. */

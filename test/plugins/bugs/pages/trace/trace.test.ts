@@ -335,8 +335,12 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     frame('app/main.py', 3, true, 'app.main'),
   ];
   const stated = (file: string | null, line: number | null, given: unknown = frames) =>
-    buildTrace(text, { file, line, owners: new FrameOwnerIndex({ frames: given } as Json), values: new FrameValueIndex(null) })
-      ?.parts ?? [];
+    buildTrace(text, {
+      file,
+      line,
+      owners: new FrameOwnerIndex({ frames: given } as Json),
+      values: new FrameValueIndex(null),
+    })?.parts ?? [];
 
   it('marks the frame that the report names, and folds libraries above and below it', () => {
     expect(shape(stated('app/cart.py', 9))[0]).to.deep.include({
